@@ -12,7 +12,7 @@ import (
 type blend struct {
 	from  func(t float64) quad.Reference // nil: there is nothing to lead from
 	since float64                        // s on the loop's clock; NaN before the first tick
-	over  float64                        // s
+	over  float64                        // s; before the first tick, how long it takes at least
 }
 
 // The most that a blend adds to the motions of both: a policy is trained around its reference, and asks for more tilt
@@ -36,7 +36,7 @@ func (j *blend) begin(t float64, to func(t float64) quad.Reference) {
 		}
 		return
 	}
-	j.since, j.over = t, minBlendTime
+	j.since, j.over = t, max(minBlendTime, j.over)
 	if a, b := j.from(t), to(t); b.P.Sub(a.P).Norm() < .01 && b.V.Sub(a.V).Norm() < .05 && math.Abs(turn(a, b)) < .01 {
 		*j = blend{}
 		return

@@ -73,8 +73,12 @@ func (l *Loop) startFromHere() {
 	if !math.IsNaN(l.task.start) {
 		l.task.halt(l.here.P, seconds(l.stamp, l.origin))
 	}
-	l.task.blend = blend{from: l.fromHere, since: math.NaN()}
+	l.task.blend = blend{from: l.fromHere, since: math.NaN(), over: backTime}
 }
+
+// backTime is how long the way from where the guard held back to a path takes at least, s. On a quicker one the policy
+// turns the robot by several rad/s, and what took authority from it may come again just then.
+const backTime = 2.0
 
 // byLandmarks reports whether the policy sees landmarks. Where they stand is where its reference is, with its heading:
 // nothing leads over to there.

@@ -191,3 +191,21 @@ func TestBeginsAsFarBehindAsUsual(t *testing.T) {
 		t.Errorf("it begins %v from the robot, expected %v", l.here.P.Sub(l.state.P), behind)
 	}
 }
+
+// The way back from where the guard held takes its time.
+func TestWayBackTakesItsTime(t *testing.T) {
+	l := newLoop(t, defaults())
+	l.SetPolicy(loadedPolicy(t, "a.vnd", 50))
+	l.SetReference(taskReference(t, "hover"))
+	l.task.start = 0
+	l.state = quad.State{P: l.task.at(1).P.Add(so3.Vec3{X: 0.05}), Q: so3.Identity()}
+	l.startFromHere()
+	l.continuity(1)
+	for now, last := 1.0, l.task.at(1); now < 1+backTime; now += 0.02 {
+		r := l.task.at(now)
+		if a := r.V.Sub(last.V).Norm() / 0.02; a > 0.2 {
+			t.Fatalf("%.2f s after the return: %.2f m/s²", now-1, a)
+		}
+		last = r
+	}
+}

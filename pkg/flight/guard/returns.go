@@ -15,6 +15,10 @@ const (
 // promptProof is for how long states have to be prompt after a hidden delay, s: one that is not over is found by then.
 const promptProof = 2.0
 
+// returnSpeed is how fast the robot may be where the policy gets it back, m/s. Its reference stands there, so that it
+// brakes a faster one by all it has: a fault amid that finds the robot turning over.
+const returnSpeed = 0.25
+
 // forgivable reports whether the policy may fly again once the present cause is over: no person asked for the trip, the
 // source of states is what it was, and neither the same cause nor too many others came within a minute.
 func (g *Guard) forgivable() bool {

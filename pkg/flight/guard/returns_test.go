@@ -101,3 +101,22 @@ func TestWhatTouchedTheFloorStaysThere(t *testing.T) {
 		t.Error("it never touched the floor")
 	}
 }
+
+// The policy gets a robot back that hardly moves: its reference stands there, so that it would brake another hard.
+func TestPolicyGetsASlowRobotBack(t *testing.T) {
+	g := newGuard(t, func(c *Config) { c.ReturnAfter = 0.3 })
+	w := &world{body: newBody(so3.Vec3{Z: 1}, so3.Vec3{}, so3.Identity())}
+	held, returned := false, math.NaN()
+	flyGuarded(g, w, PathFollower{newLaw(t), eight{}}, 9, func(at float64, in *Input) {
+		if at > 3 && at < 3.2 {
+			in.Stamp = 3
+		}
+	}, func(_ float64, s *quad.State) {
+		if held = held || g.Mode() == Holding; held && g.Mode() == Flying && math.IsNaN(returned) {
+			returned = s.V.Norm()
+		}
+	})
+	if !(returned < 1.2*returnSpeed) {
+		t.Errorf("it had %.2f m/s", returned)
+	}
+}

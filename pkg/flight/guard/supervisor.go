@@ -178,7 +178,8 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		}
 		return g.holds(found, in) && (g.lostLanding || g.now-g.foundAt[maxFound-1] < foundMemory)
 	case WellAgain:
-		return g.wellFor >= g.config.ReturnAfter && g.forgivable() && !g.belief.unproven
+		return g.wellFor >= g.config.ReturnAfter && g.forgivable() && !g.belief.unproven &&
+			g.belief.state.V.Norm() < returnSpeed
 	case HeldLong:
 		return g.inMode >= g.config.Hold
 	case AtRest:
