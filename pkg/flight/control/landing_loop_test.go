@@ -47,8 +47,8 @@ func ends(f *closed, from int) float64 {
 }
 
 // A landing far away begins slowly, and 5 cm below the hover before, as under a load: that is not its end. Nor is it
-// where another was begun before. The guard may hold on the way: the policy nears the floor faster than it may touch. The
-// path meets the floor 3 m before its end.
+// where another was begun before. The guard may hold on the way: the policy nears the floor faster than it may touch.
+// It meets the floor 3 m before the end of its path.
 func TestFarLandingIsFlownToItsEnd(t *testing.T) {
 	c := defaults()
 	c.Guard.FenceMin, c.Guard.FenceMax = []float64{-50, -50, -1}, []float64{50, 50, 5}
