@@ -59,6 +59,9 @@ func (c *collector) collect(r record.Reader) error {
 		if !ok {
 			bindings = c.bind(row.Topic)
 			c.bound[row.Topic] = bindings
+			if n, ok := r.(record.Narrower); ok {
+				n.Narrow(placesOf(bindings))
+			}
 		}
 		for _, b := range bindings {
 			c.take(b, &row)
@@ -87,6 +90,14 @@ func (c *collector) bind(t *record.Topic) (found []*binding) {
 		}
 	}
 	return found
+}
+
+// placesOf are the fields that mappings of one topic read.
+func placesOf(bindings []*binding) (places []int) {
+	for _, b := range bindings {
+		places = append(places, b.places...)
+	}
+	return places
 }
 
 // largest is a number beyond all that a vehicle measures.

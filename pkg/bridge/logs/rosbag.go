@@ -53,21 +53,34 @@ func readBag(name string) (*Log, error) {
 		return nil, err
 	}
 	defer r.Close()
-	b := &rosbag{about: record.NewAbout(), decode: map[string]func(*bag.Message) (*record.Topic, int64, error){},
-		refused: map[string]int{}}
+	b := newRosbag()
 	if err := b.bind(r.Topics()); err != nil {
 		return nil, fmt.Errorf("bag %s: %w", name, err)
 	}
 	next, stop := iter.Pull2(r.Messages(b.names...))
 	defer stop()
 	b.next = next
+	l, err := b.log(name)
+	if err != nil {
+		return nil, err
+	}
+	if lost := r.Lost(); lost.Any() {
+		l.Notes = append(l.Notes, lost.String())
+	}
+	return l, nil
+}
+
+func newRosbag() *rosbag {
+	return &rosbag{about: record.NewAbout(), decode: map[string]func(*bag.Message) (*record.Topic, int64, error){},
+		refused: map[string]int{}}
+}
+
+// log reads all messages.
+func (b *rosbag) log(name string) (*Log, error) {
 	f := format{kind: "rosbag", fields: bagFields,
 		open: func(string, io.Reader, func(string) bool) (record.Reader, error) { return b, nil },
 		finish: func(l *Log, _ *collector) error {
 			l.Ordered = true
-			if lost := r.Lost(); lost.Any() {
-				b.notes = append(b.notes, lost.String())
-			}
 			l.Notes = append(l.Notes, b.notes...)
 			return nil
 		}}

@@ -22,7 +22,7 @@ import (
 
 // bagger writes a bag.
 type bagger struct {
-	t *testing.T
+	t testing.TB
 	w *bag.Writer
 }
 
@@ -69,7 +69,7 @@ func row(l *Log, i int) map[string]cdr.Message {
 
 // bagged writes a flight by motors as a bag: all topics in the namespace quad. leave names a topic that is left out,
 // and also further ones of an imu.
-func bagged(t *testing.T, l *Log, leave string, also ...string) string {
+func bagged(t testing.TB, l *Log, leave string, also ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "bag")
 	w, err := bag.Create(dir, bag.WriterOptions{})
@@ -162,5 +162,22 @@ func TestBagsWithoutAFlightByMotorsAreRefused(t *testing.T) {
 	if _, err := Read(t.TempDir(), nil); err == nil ||
 		!strings.Contains(err.Error(), "no .mcap or .db3 file in this folder") {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// BenchmarkBagToFlight is a bag of 140 s of five topics at 100 Hz to rows of 0.02 s.
+func BenchmarkBagToFlight(b *testing.B) {
+	path := bagged(b, flown(140), "")
+	for b.Loop() {
+		l, err := Read(path, nil)
+		if err == nil {
+			_, err = l.Ready(0.02)
+		}
+		if err == nil {
+			_, err = l.Flight(0.02)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
 }

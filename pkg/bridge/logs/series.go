@@ -13,6 +13,8 @@ type Series struct {
 	T      []float64 // s
 	V      []float64 // Width per time
 	hint   int       // row that was asked for last
+	known  int       // rows that median is of
+	median float64   // time from row to row, s
 }
 
 // Row returns the numbers at index i.
@@ -31,15 +33,21 @@ func (s *Series) step() float64 {
 	if len(s.T) < 2 {
 		return 0
 	}
-	steps := make([]float64, len(s.T)-1)
-	for i := range steps {
-		steps[i] = s.T[i+1] - s.T[i]
+	if s.known != len(s.T) { // of a long log it takes a second
+		steps := make([]float64, len(s.T)-1)
+		for i := range steps {
+			steps[i] = s.T[i+1] - s.T[i]
+		}
+		s.known, s.median = len(s.T), median(steps)
 	}
-	return median(steps)
+	return s.median
 }
 
-// add appends a row.
+// add appends a row. Capacity is doubled: a quarter more at a time would copy a long log again and again.
 func (s *Series) add(t float64, row []float64) {
+	if n := len(s.T); n == cap(s.T) {
+		s.T, s.V = slices.Grow(s.T, n), slices.Grow(s.V, len(s.V))
+	}
 	s.T = append(s.T, t)
 	s.V = append(s.V, row...)
 }
@@ -128,11 +136,11 @@ func (s *Series) mean(t, over, gap float64, out []float64) bool {
 	return true
 }
 
+// median sorts x.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}
-	x = slices.Clone(x)
 	slices.Sort(x)
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -90,8 +91,16 @@ func onLine(s *Series, i int) bool {
 
 // Drop takes the rows of suspects out of their channels, so that nothing is made from them.
 func (l *Log) Drop(found []Suspect) {
-	for _, f := range found {
-		s := &l.Series[f.Channel]
-		s.keep(func(i int) bool { return s.T[i] < f.From || s.T[i] > f.To })
+	slices.SortStableFunc(found, func(a, b Suspect) int { return cmp.Compare(a.From, b.From) })
+	for _, c := range checked {
+		s, next, until := &l.Series[c], 0, math.Inf(-1)
+		s.keep(func(i int) bool {
+			for ; next < len(found) && found[next].From <= s.T[i]; next++ {
+				if found[next].Channel == c {
+					until = max(until, found[next].To)
+				}
+			}
+			return s.T[i] > until
+		})
 	}
 }

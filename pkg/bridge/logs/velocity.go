@@ -68,10 +68,11 @@ func (l *Log) checkVelocity() (f Finding) {
 	plain.Series[Position] = l.Series[Position]
 	plain.estimateVelocity()
 	made, v := &plain.Series[Velocity], &l.Series[Velocity]
+	gap := v.gapOf()
 	var xy, xx, yy float64
 	for i := 0; i < len(made.T); i += 1 + len(made.T)/orderMost {
 		var c [3]float64
-		if l.flying(made.T[i]) && v.linear(made.T[i], v.gapOf(), c[:]) {
+		if l.flying(made.T[i]) && v.linear(made.T[i], gap, c[:]) {
 			x, y := vec(c[:]), vec(made.Row(i))
 			xy, xx, yy = xy+x.Dot(y), xx+x.Dot(x), yy+y.Dot(y)
 		}

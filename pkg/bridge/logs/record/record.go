@@ -25,6 +25,12 @@ type Reader interface {
 	About() *About
 }
 
+// Narrower is a Reader that need not decode all of a row.
+type Narrower interface {
+	// Narrow says which fields are looked at in later rows of the topic of the last row; none: no such row is wanted.
+	Narrow(places []int)
+}
+
 // About is what a log says of itself beside its rows.
 type About struct {
 	Info       map[string]string  // firmware, hardware, …

@@ -3,6 +3,7 @@ package ulog
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,13 +35,18 @@ const maxRow = 1<<16 - 1
 // topic is one subscription of the log.
 type topic struct {
 	record.Topic
-	wanted  bool
-	rows    int
-	bytes   int // of a row, without what is padded at its end
-	stamp   int // offset of the time in a row
-	offsets []int
-	decoder []func([]byte) float64
-	values  []float64
+	wanted bool
+	rows   int
+	bytes  int // of a row, without what is padded at its end
+	stamp  int // offset of the time in a row
+	fields []field
+	values []float64
+}
+
+// field is one that is decoded.
+type field struct {
+	place, offset int // in values, in a row
+	decode        func([]byte) float64
 }
 
 func (t *topic) time(row []byte) float64 {
@@ -48,9 +54,17 @@ func (t *topic) time(row []byte) float64 {
 }
 
 func (t *topic) decode(row []byte) {
-	for i, at := range t.offsets {
-		t.values[i] = t.decoder[i](row[at:])
+	for i := range t.fields {
+		f := &t.fields[i]
+		t.values[f.place] = f.decode(row[f.offset:])
 	}
+}
+
+// Narrow implements record.Narrower.
+func (u *Reader) Narrow(places []int) {
+	t := u.last
+	t.fields = slices.DeleteFunc(t.fields, func(f field) bool { return !slices.Contains(places, f.place) })
+	t.wanted = len(t.fields) > 0
 }
 
 // format keeps "name:type field;type field;…".
@@ -95,7 +109,11 @@ func (u *Reader) subscribe(body []byte) error {
 	u.all = append(u.all, t)
 	t.stamp = f.stamp
 	t.values = make([]float64, len(t.Fields))
-	u.topics[binary.LittleEndian.Uint16(body[1:])] = t
+	number := int(binary.LittleEndian.Uint16(body[1:]))
+	for len(u.topics) <= number {
+		u.topics = append(u.topics, nil)
+	}
+	u.topics[number] = t
 	return nil
 }
 
@@ -174,9 +192,8 @@ func (f *flattener) field(of, path, label string, depth int) error {
 		if err := f.u.define(64 + len(path)); err != nil {
 			return err
 		}
+		f.t.fields = append(f.t.fields, field{len(f.t.Fields), at, b.decode})
 		f.t.Fields = append(f.t.Fields, path)
-		f.t.offsets = append(f.t.offsets, at)
-		f.t.decoder = append(f.t.decoder, b.decode)
 	}
 	return nil
 }

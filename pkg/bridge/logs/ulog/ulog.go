@@ -31,17 +31,17 @@ type Reader struct {
 	about   *record.About
 	formats map[string]string // fields of each type, as the log has them
 	defined int               // bytes of formats and subscriptions
-	topics  map[uint16]*topic
-	all     []*topic // those of before too
-	parts   []int64  // offsets at which appended data begins
+	topics  []*topic          // by their numbers
+	all     []*topic          // those of before too
+	last    *topic            // of the row that was returned last
+	parts   []int64           // offsets at which appended data begins
 	started bool
 	lost    bool // inside damage, until the next sync marker
 }
 
 // NewReader reads a ULog that errors call name. want says of which topics rows are returned; nil is all.
 func NewReader(name string, r io.Reader, want func(topic string) bool) (*Reader, error) {
-	u := &Reader{in: record.NewInput(name, r), want: want, about: record.NewAbout(), formats: map[string]string{},
-		topics: map[uint16]*topic{}}
+	u := &Reader{in: record.NewInput(name, r), want: want, about: record.NewAbout(), formats: map[string]string{}}
 	head, err := u.in.Ahead(headerBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -68,6 +68,7 @@ func (u *Reader) About() *record.About {
 // Next implements record.Reader.
 func (u *Reader) Next() (record.Record, error) {
 	for {
+		u.pass()
 		body, kind, err := u.message()
 		if err != nil {
 			return record.Record{}, err
@@ -82,6 +83,33 @@ func (u *Reader) Next() (record.Record, error) {
 		}
 		u.in.Skip(messageBytes + len(body))
 	}
+}
+
+// pass takes a log past the rows of unwanted topics, most of it, as far as it is buffered and nothing is amiss.
+func (u *Reader) pass() {
+	if u.lost || len(u.parts) > 0 {
+		return
+	}
+	b, _ := u.in.Ahead(0)
+	at := 0
+	for at+messageBytes+2 <= len(b) && b[at+2] == 'D' {
+		size := int(binary.LittleEndian.Uint16(b[at:]))
+		t := u.topic(b[at+messageBytes:])
+		if t == nil || t.wanted || size-2 < t.bytes || at+messageBytes+size > len(b) {
+			break
+		}
+		t.rows++
+		at += messageBytes + size
+	}
+	u.in.Skip(at)
+}
+
+// topic is that of a number, nil where none was announced.
+func (u *Reader) topic(number []byte) *topic {
+	if i := int(binary.LittleEndian.Uint16(number)); i < len(u.topics) {
+		return u.topics[i]
+	}
+	return nil
 }
 
 // message returns the next message without passing it, and passes what is no message.
@@ -158,7 +186,7 @@ func (u *Reader) row(body []byte) (record.Record, bool) {
 		u.about.Faults.Add(u.in.Offset(), "a data message without a topic")
 		return record.Record{}, false
 	}
-	t := u.topics[binary.LittleEndian.Uint16(body)]
+	t := u.topic(body)
 	switch {
 	case t == nil:
 		u.about.Faults.Add(u.in.Offset(), "data of a topic that was not announced")
@@ -172,6 +200,7 @@ func (u *Reader) row(body []byte) (record.Record, bool) {
 		return record.Record{}, false
 	}
 	t.decode(body[2:])
+	u.last = t
 	return record.Record{Topic: &t.Topic, T: t.time(body[2:]), Values: t.values}, true
 }
 
@@ -190,8 +219,8 @@ func (u *Reader) other(kind byte, body []byte) error {
 	case 'A':
 		return u.subscribe(body)
 	case 'R':
-		if len(body) >= 2 {
-			delete(u.topics, binary.LittleEndian.Uint16(body))
+		if len(body) >= 2 && u.topic(body) != nil {
+			u.topics[binary.LittleEndian.Uint16(body)] = nil
 		}
 	case 'I', 'P':
 		u.keyed(kind, body)
