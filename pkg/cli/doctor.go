@@ -47,8 +47,8 @@ func (d *doctorCommand) Run(c *console) error {
 	if d.asked() {
 		return d.examine(c)
 	}
-	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.RMW(os.Getenv, fastdds.Installed()),
-		doctor.Rclgo(os.Getenv))
+	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.Distribution(os.Getenv),
+		doctor.RMW(os.Getenv, fastdds.Installed()), doctor.Rclgo(os.Getenv))
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}

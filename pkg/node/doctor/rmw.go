@@ -45,3 +45,16 @@ func RMW(getenv func(string) string, noFast error) Check {
 }
 
 const unreached = "ros2 topic reaches the nodes; ros2 service, param and lifecycle wait for ever: "
+
+// Distribution says as which distribution of ROS 2 the nodes speak.
+func Distribution(getenv func(string) string) Check {
+	const name = "distribution"
+	distro := getenv("ROS_DISTRO")
+	switch unknown := rmw.UnknownDistribution(distro); {
+	case unknown != "":
+		return Check{name, Missing, unknown, "others may not find the nodes: is the name right?"}
+	case distro == "":
+		return Check{name, OK, "ROS_DISTRO is not set: the nodes speak as Humble does", ""}
+	}
+	return Check{name, OK, "the nodes speak as ROS_DISTRO=" + distro + " does", ""}
+}

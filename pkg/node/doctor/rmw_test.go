@@ -57,6 +57,21 @@ func TestRMW(t *testing.T) {
 	}
 }
 
+func TestDistribution(t *testing.T) {
+	for distro, want := range map[string]Check{
+		"":        {"distribution", OK, "ROS_DISTRO is not set: the nodes speak as Humble does", ""},
+		"lyrical": {"distribution", OK, "the nodes speak as ROS_DISTRO=lyrical does", ""},
+	} {
+		if got := Distribution(func(string) string { return distro }); got != want {
+			t.Errorf("%q: %+v, expected %+v", distro, got, want)
+		}
+	}
+	got := Distribution(func(string) string { return "jazy" })
+	if got.State != Missing || !strings.HasPrefix(got.Detail, `ROS_DISTRO is "jazy", which is none of humble`) {
+		t.Errorf("jazy: %+v", got)
+	}
+}
+
 // drivers is a graph of a driver of motion capture and mavros, both on Fast DDS.
 type drivers struct{ rmw.Graph }
 

@@ -82,9 +82,6 @@ func NewContext(o Options) (*Context, error) {
 	return c, nil
 }
 
-// newer is true for distributions after Humble. They are named in alphabetical order.
-func (c *Context) newer() bool { return c.settings.Getenv("ROS_DISTRO") >= "iron" }
-
 // Args are the arguments of the command line that are not for ROS.
 func (c *Context) Args() []string { return slices.Clone(c.args.Rest) }
 

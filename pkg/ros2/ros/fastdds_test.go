@@ -38,7 +38,7 @@ func TestMiddlewares(t *testing.T) {
 }
 
 // A program says in one line what is missing for the middleware that was chosen, and warns of
-// one that it does not know.
+// one that it does not know, and of such a distribution.
 func TestChosenMiddleware(t *testing.T) {
 	for chosen, want := range map[string]string{
 		rmw.FastDDS:        "RMW_IMPLEMENTATION is rmw_fastrtps_cpp: no backend of Fast DDS: apt-get install",
@@ -54,7 +54,7 @@ func TestChosenMiddleware(t *testing.T) {
 	}
 	var log strings.Builder
 	env := environment()
-	env["RMW_IMPLEMENTATION"] = "rmw_zenoh_cpp"
+	env["RMW_IMPLEMENTATION"], env["ROS_DISTRO"] = "rmw_zenoh_cpp", "jazy"
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
 		Getenv: func(key string) string { return env[key] }, Stderr: &log})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
@@ -65,7 +65,9 @@ func TestChosenMiddleware(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(log.String(), `RMW_IMPLEMENTATION is "rmw_zenoh_cpp"`) {
-		t.Errorf("logged %q", log.String())
+	for _, want := range []string{`RMW_IMPLEMENTATION is "rmw_zenoh_cpp"`, `ROS_DISTRO is "jazy", which is none of `} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("logged %q, expected %s", log.String(), want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	tdi "vnd/msgs/type_description_interfaces"
+	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros/description"
 	"vnd/pkg/ros2/ros/params"
 )
@@ -15,7 +16,7 @@ const descriptionsParameter = "start_type_description_service"
 // startDescriptions makes the service that describes the types that a node uses. Nodes of
 // Humble have none.
 func (n *Node) startDescriptions() error {
-	if !n.context.newer() {
+	if !rmw.AfterHumble(n.context.settings.Getenv("ROS_DISTRO")) {
 		return nil
 	}
 	on, err := n.parameters.Declare(descriptionsParameter, true, params.Descriptor{

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"vnd/pkg/ros2/rmw"
 )
 
 // Config is a process' configuration, read from the environment.
@@ -111,7 +113,7 @@ type discovery struct {
 }
 
 func discoveryOf(getenv func(string) string, distro string) (discovery, error) {
-	d := discovery{newer: Options{Distro: distro}.newer()}
+	d := discovery{newer: rmw.AfterHumble(distro)}
 	switch v := getenv("ROS_LOCALHOST_ONLY"); v {
 	case "", "0":
 	case "1":

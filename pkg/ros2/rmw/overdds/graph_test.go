@@ -254,6 +254,36 @@ func TestPendingGolden(t *testing.T) {
 	}
 }
 
+// An endpoint of a node is half known until an announcement names it. What is not of ROS has no announcement.
+func TestPendingUntilAnnounced(t *testing.T) {
+	g := still()
+	node, other, writer := rmw.GID{0: 1, 15: 0xc1}, rmw.GID{0: 2, 15: 0xc1}, rmw.GID{0: 1, 15: 3}
+	pending := func(when string, want int) {
+		t.Helper()
+		if n := g.Pending(); n != want {
+			t.Errorf("%d are pending %s, expected %d", n, when, want)
+		}
+	}
+	announce := func(writers ...rmw.GID) {
+		g.announce(&info{gid: node, nodes: []nodeInfo{{namespace: "/", name: "talker", writers: writers}}}, rmw.GID{})
+	}
+	discover := func(participant, guid rmw.GID, topic string) {
+		g.apply(dds.Change{Kind: dds.WriterKind, Alive: true, GUID: guid, Participant: participant,
+			Topic: dds.Topic{Name: topic, Type: "T"}})
+	}
+	g.apply(dds.Change{Kind: dds.ParticipantKind, Alive: true, GUID: node})
+	g.apply(dds.Change{Kind: dds.ParticipantKind, Alive: true, GUID: other})
+	announce()
+	pending("where a node has no endpoint", 0)
+	discover(other, rmw.GID{0: 2, 15: 3}, "rt/chatter")
+	discover(node, rmw.GID{0: 1, 14: 1, 15: 3}, "plain")
+	pending("beside endpoints that are not of ROS", 0)
+	discover(node, writer, "rt/chatter")
+	pending("before a publisher is announced", 1)
+	announce(writer)
+	pending("after it was announced", 0)
+}
+
 func participants(all []recorded) []recorded {
 	return slices.DeleteFunc(slices.Clone(all), func(r recorded) bool { return r.change.Kind != dds.ParticipantKind })
 }

@@ -25,10 +25,6 @@ type Options struct {
 	SampleIdentity bool
 }
 
-// newer is true from Iron on: Gids have 16 bytes and types announce their hashes.
-// Distributions are named in alphabetical order.
-func (o Options) newer() bool { return o.Distro >= "iron" }
-
 // context implements rmw.Context on one participant.
 type context struct {
 	participant dds.Participant
@@ -55,7 +51,8 @@ type context struct {
 // New makes a participant a ROS process. The participant carries UserData(enclave).
 // The Context owns it: Close closes it, and so does an error here.
 func New(p dds.Participant, o Options) (rmw.Context, error) {
-	c := &context{participant: p, newer: o.newer(), related: o.SampleIdentity, graph: newGraph(o.SampleIdentity)}
+	c := &context{participant: p, newer: rmw.AfterHumble(o.Distro), related: o.SampleIdentity,
+		graph: newGraph(o.SampleIdentity)}
 	c.graph.sync = func() { c.sync(); c.wakeOnChange() }
 	c.takeInfo = c.onInfo
 	enclave := o.Enclave
