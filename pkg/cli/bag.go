@@ -19,7 +19,7 @@ import (
 type bagCommand struct {
 	Info    bagInfoCommand    `cmd:"" help:"Say what is in a bag, what was lost of it, and which topics a fit would use."`
 	Recover bagRecoverCommand `cmd:"" help:"Copy what can be read of a damaged bag into a whole one."`
-	Export  bagExportCommand  `cmd:"" help:"Write the steps of a bag as a flight CSV."`
+	Export  bagExportCommand  `cmd:"" help:"Write the steps of a bag as a flight CSV, or for Rerun."`
 }
 
 type bagInfoCommand struct {
@@ -222,7 +222,8 @@ func (r *recoverResult) WriteText(w io.Writer) error {
 }
 
 type bagExportCommand struct {
-	Out    string `required:"" placeholder:"F.csv" help:"Flight CSV to write."`
+	Out    string `required:"" placeholder:"F.csv" help:"Flight CSV to write; with --rerun a bag's new folder."`
+	Rerun  bool   `help:"Write what Rerun and Foxglove show by themselves, as a bag in MCAP."`
 	Config string `placeholder:"F.yaml" help:"Parameter file, node name \"assemble\": how bags become flights."`
 	Bag    string `arg:"" help:"Folder of a bag, or one of its storage files."`
 }
@@ -240,6 +241,9 @@ func (b *bagExportCommand) Run(c *console) error {
 	o, err := recordings{window: 1, config: b.Config}.options()
 	if err != nil {
 		return err
+	}
+	if b.Rerun {
+		return b.forRerun(c, o)
 	}
 	f, warnings, err := flightlog.ReadBag(b.Bag, o)
 	if err != nil {
