@@ -135,6 +135,9 @@ func cellText(rows []experiment.TableRow, method string, cell int) string {
 
 func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Against) {
 	ratios := slices.Sorted(slices.Values(a.Ratios))
+	if len(ratios) == 0 {
+		return
+	}
 	worst := r.Cells[a.Worst]
 	text := func(x float64) string {
 		if math.IsInf(x, 1) {
@@ -143,7 +146,7 @@ func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Agains
 		return fmt.Sprintf("%.2f", x)
 	}
 	fmt.Fprintf(b, "\n%s ÷ best opponent: median %s, worst %s (%s, %s). Best, or within the best one's seeds, in %d "+
-		"of %d cells.\n", r.Name, text(experiment.Median(ratios)), text(a.Ratios[a.Worst]), worst.Air, worst.Reference,
+		"of the %d cells that anybody flies.\n", r.Name, text(experiment.Median(ratios)), text(ratios[len(ratios)-1]), worst.Air, worst.Reference,
 		a.Equal, len(ratios))
 }
 

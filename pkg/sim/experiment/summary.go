@@ -201,10 +201,13 @@ func sum(turns []Turn) *Turns {
 	return t
 }
 
-// Median of x, which stays as it is.
+// Median of x, which stays as it is. A crash, math.MaxFloat64, has no mean with another one.
 func Median(x []float64) float64 {
 	s := slices.Sorted(slices.Values(x))
-	return s[(len(s)-1)/2]/2 + s[len(s)/2]/2 // halves first: crashes count as math.MaxFloat64
+	if upper := s[len(s)/2]; upper == math.MaxFloat64 {
+		return upper
+	}
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // Winds are the true ones of the scenarios that are learned in, m/s² in the world.

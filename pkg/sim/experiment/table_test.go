@@ -151,7 +151,26 @@ func TestTabulate(t *testing.T) {
 	if !slices.Equal(a.Ratios, []float64{2, 4 / crash}) || a.Equal != 2 || a.Worst != 0 {
 		t.Errorf("ours against the others %+v", a)
 	}
+	rows[0].Cells[1].Median, rows[1].Cells[1].Median = crash, crash
+	if a := Compare(rows, 1, MethodOracle); len(a.Ratios) != 1 {
+		t.Errorf("where nobody flies %+v", a)
+	}
+	rows[1].Cells[1].Median = 4
 	if a := Compare(rows, 0); !math.IsInf(a.Ratios[1], 1) || a.Equal != 1 || a.Worst != 1 {
 		t.Errorf("L1 against the others %+v", a)
+	}
+}
+
+// Half of the seeds crashed: that is a crash, and no mean of one with a flight.
+func TestMedianOfCrashes(t *testing.T) {
+	const crash = math.MaxFloat64
+	for _, c := range []struct {
+		of   []float64
+		want float64
+	}{{[]float64{1, crash}, crash}, {[]float64{crash, 1, 2, crash}, crash}, {[]float64{3, 1, crash}, 3},
+		{[]float64{4, 1, 2, crash}, 3}, {[]float64{crash, crash}, crash}} {
+		if m := Median(c.of); m != c.want {
+			t.Errorf("%v: %v, expected %v", c.of, m, c.want)
+		}
 	}
 }

@@ -20,6 +20,7 @@ type CellSummary struct {
 	Air, Reference string
 	Median         float64
 	Least, Most    float64
+	Means          []float64 // of the seeds, in their order
 }
 
 // Tabulate sums up the tables of some seeds of one study.
@@ -38,7 +39,7 @@ func Tabulate(seeds []*Study) []TableRow {
 				r.Tick = max(r.Tick, c.Tick)
 			}
 			r.Cells = append(r.Cells, CellSummary{cell.Air, cell.Reference, Median(means), slices.Min(means),
-				slices.Max(means)})
+				slices.Max(means), means})
 		}
 	}
 	for j := range rows[0].Cells {
@@ -63,29 +64,33 @@ func best(rows []TableRow, cell int, without []string) int {
 	return at
 }
 
-// Against is a method beside the best of all others in each cell.
+// Against is a method beside the best of all others in each cell that one of them or the method flies.
 type Against struct {
 	Ratios []float64 // median ÷ that of the best; +Inf with a crash
 	Equal  int       // cells in which it is best, or no further than the greatest of the best one's seeds
-	Worst  int       // cell of the greatest ratio
+	Worst  int       // cell of the greatest ratio, of all cells
 }
 
 // Compare compares a row with all but those of the named methods.
 func Compare(rows []TableRow, row int, without ...string) (a Against) {
 	without = append(without, rows[row].Method)
+	most := math.Inf(-1)
 	for j, c := range rows[row].Cells {
 		ratio := math.Inf(1)
 		if i := best(rows, j, without); i >= 0 {
 			o := rows[i].Cells[j]
 			if c.Median < math.MaxFloat64 {
 				ratio = c.Median / o.Median
+			} else if o.Median == math.MaxFloat64 {
+				continue
 			}
 			if c.Median <= max(o.Median, o.Most) && c.Median < math.MaxFloat64 {
 				a.Equal++
 			}
 		}
-		if a.Ratios = append(a.Ratios, ratio); ratio > a.Ratios[a.Worst] {
-			a.Worst = j
+		a.Ratios = append(a.Ratios, ratio)
+		if ratio > most {
+			most, a.Worst = ratio, j
 		}
 	}
 	return a
