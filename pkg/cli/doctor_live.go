@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (x *examination) examine(c *console) error {
 			return diagnosed(c, reported(found))
 		}
 	}
-	moves, err := x.moves(c, e)
+	moves, err := x.moves(c, p, e)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // moves asks for the hand moves, one after the other.
-func (x *examination) moves(c *console, e *doctor.Examiner) ([]preflight.Finding, error) {
+func (x *examination) moves(c *console, p *controller.File, e *doctor.Examiner) ([]preflight.Finding, error) {
 	lines := enters(c.ctx, os.Stdin)
 	fmt.Fprintf(c.stderr, "The robot must not be armed; better take its propellers off. Hold it still after each "+
 		"move and press Enter.\n")
@@ -120,7 +121,9 @@ func (x *examination) moves(c *console, e *doctor.Examiner) ([]preflight.Finding
 		stream = append(stream, s...)
 	}
 	f := append(preflight.Timing(e.StateTopic(), stream), preflight.Hands(holds)...)
-	return append(f, preflight.Velocity(e.StateTopic(), stream)...), nil
+	f = append(f, preflight.Velocity(e.StateTopic(), stream)...)
+	f = append(f, preflight.Source(e.StateTopic(), stream, p.Estimate)...)
+	return append(f, preflight.Drift(e.StateTopic(), stream)...), nil
 }
 
 // enters tells of each line that is typed, and of the end.
@@ -170,7 +173,8 @@ func (x *examination) flown(c *console, p *controller.File, h *preflight.Hover, 
 	}
 	var throttle *bridge.Throttle
 	r, f := preflight.Fly(h)
-	all := reported(append(found, f...))
+	topic, _ := p.StateTopic()
+	all := reported(slices.Concat(found, f, preflight.Source(topic, h.Poses, p.Estimate)))
 	if r.Known() {
 		all = append(all, check("response", doctor.OK,
 			fmt.Sprintf("thrust: gain %.3f, delay %.0f ms, lag %.0f ms; rates: gain %.3f, delay %.0f ms, lag %.0f ms",

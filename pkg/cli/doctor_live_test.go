@@ -73,7 +73,10 @@ func TestDoctorFindsTheResponseOfARecordedHover(t *testing.T) {
 	}
 	for _, want := range []string{`ok +thrust unit +hover takes 10\.[5-9]\d* m/s²: a thrust gain of 0\.9[0-9]+`,
 		`ok +rate axes +roll, pitch and yaw turn as commanded`,
-		`ok +loop delay +the motion begins [23]\d ms after a command`, `ok +airframe +the response was written to `,
+		`ok +loop delay +the motion begins [23]\d ms after a command`,
+		`ok +jumps +topic mocap/pose: none`,
+		`ok +noise +topic mocap/pose: positions scatter by 0\.1 mm`, `ok +good to learn from +topic mocap/pose: yes\n`,
+		`ok +airframe +the response was written to `,
 		`ok +pitch rate +gain [01]\.\d+ ± 0\.\d+, delay [23]\d ± \d+ ms, lag \d+ ± \d+ ms`} {
 		if !regexp.MustCompile(want).MatchString(stdout) {
 			t.Errorf("no %s in\n%s", want, stdout)

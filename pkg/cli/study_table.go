@@ -146,8 +146,8 @@ func writeAgainst(b *strings.Builder, r experiment.TableRow, a experiment.Agains
 		return fmt.Sprintf("%.2f", x)
 	}
 	fmt.Fprintf(b, "\n%s ÷ best opponent: median %s, worst %s (%s, %s). Best, or within the best one's seeds, in %d "+
-		"of the %d cells that anybody flies.\n", r.Name, text(experiment.Median(ratios)), text(ratios[len(ratios)-1]), worst.Air, worst.Reference,
-		a.Equal, len(ratios))
+		"of the %d cells that anybody flies.\n", r.Name, text(experiment.Median(ratios)), text(ratios[len(ratios)-1]),
+		worst.Air, worst.Reference, a.Equal, len(ratios))
 }
 
 // saveTable writes the table into the folder of results, with its numbers and a picture of each reference beside it.
