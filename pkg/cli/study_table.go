@@ -186,6 +186,9 @@ const farOff = 1.0
 // drawReference draws the errors along a reference, by air.
 func (s *studyCommand) drawReference(rows []experiment.TableRow, reference string, seeds int) error {
 	air, _ := sidesOf(rows)
+	for i := range air {
+		air[i] = strings.ReplaceAll(air[i], "_", "\n")
+	}
 	var series []plot.Range
 	for _, r := range rows {
 		m := plot.Range{Name: r.Name}
