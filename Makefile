@@ -326,6 +326,7 @@ mpirun: deps
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends openmpi-bin || true; }
 	@$(has_mpirun) || echo "no mpirun of Open MPI here, its tests are skipped: apt-get install openmpi-bin" >&2
 
+GO_WANTED := $(shell sed -n 's/^go //p' go.mod)
 # Whether the thing itself is there, however it was installed. pkg/nn/kernel opens
 # oneDNN at run time; the -dev package brings whichever version the system has.
 # Cyclone DDS is linked; cgo finds it through pkg-config. Fast DDS is opened at run time;
@@ -338,7 +339,9 @@ has_onednn = PATH=$$PATH:/sbin ldconfig -p | grep 'libdnnl\.so\.[23]' >/dev/null
 
 .PHONY: deps
 deps: ## install what is missing with apt (as root or with sudo)
-	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl" >&2; exit 1; }
+	@command -v go >/dev/null || { echo "Go is missing: install Go $(GO_WANTED) or newer from https://go.dev/dl" >&2; exit 1; }
+	@go=$$(go version 2>&1) && printf '%s\n' $(GO_WANTED) "$$(echo "$$go" | sed 's/.*version go\([0-9.]*\).*/\1/')" | sort -CV || \
+		{ echo "Go is too old: $$go; install Go $(GO_WANTED) or newer from https://go.dev/dl" >&2; exit 1; }
 	@missing=""; \
 	$(has_c) || missing="gcc libc6-dev"; \
 	$(has_venv) || missing="$$missing python3-venv"; \
