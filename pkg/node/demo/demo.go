@@ -94,7 +94,7 @@ func (f failures) report(err error) {
 // prepare looks whether everything is there, and makes the folder.
 func prepare(o Options) (*demo, error) {
 	d := &demo{Options: o, failed: make(failures, 1)}
-	d.fleet = fleet{programs: o.Programs, failed: d.failed}
+	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
 	if err := d.fleet.check(); err != nil {
 		return nil, err
 	}
