@@ -39,7 +39,7 @@ func TestAdaptiveFindsThePayload(t *testing.T) {
 		t.Fatal(crash)
 	}
 	var mass float64
-	for _, x := range law.estimate[:len(corners)] {
+	for _, x := range law.estimate[:arm.Masses] {
 		mass += x
 	}
 	if math.Abs(mass-2) > 0.4 {
