@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
+	"vnd/pkg/node/learner"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
@@ -25,7 +26,19 @@ func addArm(t *testing.T, all map[string]*used) {
 			}
 			return err
 		}, "use_sim_time:=true")
-	}, nil, map[string]*used{armsim.Name: all[armsim.Name], armcontroller.Name: all[armcontroller.Name]})
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := started(func() error {
+			return learner.Run(ctx, ofJazzy(d, "robot:=arm", "directory:="+t.TempDir(), "nice:=0", "base.epochs:=1",
+				"use_sim_time:=true"), nil)
+		})
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}, nil, map[string]*used{armsim.Name: all[armsim.Name], armcontroller.Name: all[armcontroller.Name],
+		learner.Name: all[learner.Name]})
 }
 
 // addBridge adds what the bridge to a Betaflight board uses, which waits for a board that says nothing.

@@ -170,22 +170,32 @@ func (r *reading) collect(b *bag.Reader) error {
 // take reads a message.
 func (r *reading) take(m *bag.Message) error {
 	if m.Topic == r.Commands {
-		c := commanded{recorded: m.LogTime}
 		if err := cdr.Unmarshal(m.Data, &r.commandedType); err != nil {
 			return err
 		}
-		if err := r.Joints.FromEfforts(&r.commandedType, c.Torque[:]); err != nil {
-			return err
-		}
-		r.cut += c.limit(r.links)
-		r.commands = append(r.commands, c)
-		return nil
+		return r.command(&r.commandedType, m.LogTime)
 	}
-	s := sample{recorded: m.LogTime}
-	err := cdr.Unmarshal(m.Data, &r.stateType)
-	if err == nil {
-		s.stamp, err = r.Joints.FromJointState(&r.stateType, s.Q[:], s.V[:])
+	if err := cdr.Unmarshal(m.Data, &r.stateType); err != nil {
+		return err
 	}
+	return r.states(&r.stateType, m.LogTime)
+}
+
+// command takes torques, recorded at a time, ns.
+func (r *reading) command(m *stdmsgs.Float64MultiArray, recorded int64) error {
+	c := commanded{recorded: recorded}
+	if err := r.Joints.FromEfforts(m, c.Torque[:]); err != nil {
+		return err
+	}
+	r.cut += c.limit(r.links)
+	r.commands = append(r.commands, c)
+	return nil
+}
+
+// states takes joint states, recorded at a time, ns.
+func (r *reading) states(m *sensormsgs.JointState, recorded int64) (err error) {
+	s := sample{recorded: recorded}
+	s.stamp, err = r.Joints.FromJointState(m, s.Q[:], s.V[:])
 	for j, l := range r.links {
 		if most := wild * l.Speed; err == nil && math.Abs(s.V[j]) > most {
 			err = fmt.Errorf("joint %q turns at %.3g rad/s, expected at most %.3g", r.Joints[j], s.V[j], most)

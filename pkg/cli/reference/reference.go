@@ -73,7 +73,15 @@ func nodes() []cli.Section {
 		ofNode[visualizer.Params](visualizer.Name),
 		ofNode[armsim.Params](armsim.Name),
 		ofNode[armcontroller.Params](armcontroller.Name),
+		armLearner(),
 	}
+}
+
+// armLearner is the learner with robot: arm, which has a file of its own.
+func armLearner() cli.Section {
+	s := ofNode[learner.ArmParams](learner.Name)
+	s.Title, s.File, s.Use = learner.Name+" of an arm", "params/"+learner.ArmFile, s.Use+" -p robot:=arm"
+	return s
 }
 
 func ofNode[P any](name string) cli.Section {

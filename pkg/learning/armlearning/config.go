@@ -6,7 +6,9 @@ import (
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/fit"
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/arm"
@@ -19,11 +21,22 @@ type Config struct {
 	Fit    Fit          `param:"fit" doc:"the dynamics model"`
 	Base   train.Config `param:"base" defaults:"latent=2 horizon=50 rate=0.002" doc:"training of the first policy, in the prior"`
 	Policy train.Config `param:"policy" defaults:"latent=2 horizon=50 rate=6e-4 residual_gradient=true" doc:"training of the policy in the learned model"`
+	Gate   Gate         `param:"gate" read_only:"true" doc:"gate: what a candidate must show before it moves the arm"`
+}
+
+// Gate configures gates of an arm, which errs by millimetres.
+type Gate struct {
+	judged `defaults:"shadow.seconds=4 rate=100"`
+}
+
+type judged struct {
+	gate.Config `defaults:"tolerance=1e-4 relative_tolerance=0.1 crash_error=0.5 first_error=0.05"`
 }
 
 // Fit configures fits.
 type Fit struct {
-	sized `defaults:"loss.steps=5 loss.reconstruction=0 train.updates=3000 train.passes=30 train.rate=0.004"`
+	sized     `defaults:"loss.steps=5 loss.reconstruction=0 train.updates=3000 train.passes=30 train.rate=0.004"`
+	WarmStart continual.WarmStart `param:"warm_start" defaults:"updates=1000 batch=128" doc:"budget of a fit that goes on from that of the last round"`
 }
 
 // sized is a fit of small nets. A reconstruction would keep in the latent how the arm moves, beside what it carries.

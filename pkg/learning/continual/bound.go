@@ -20,23 +20,11 @@ func (l *Learner) Bound() (kept []int) {
 	if rows <= l.cfg.MaxRows {
 		return nil
 	}
-	const slack = 16 // that share is forgotten at once, so that it is rare
 	pieces := make([]dataset.Piece, len(l.segments))
 	for i := range l.segments {
 		pieces[i] = l.piece(&l.segments[i])
 	}
-	learned := 0
-	var segments []dataset.Segment
-	for i, keep := range dataset.Balance(pieces, l.cfg.MaxRows-l.cfg.MaxRows/slack) {
-		if !keep {
-			continue
-		}
-		if i < l.learned {
-			learned++
-		}
-		kept, segments = append(kept, i), append(segments, l.segments[i])
-	}
-	l.segments, l.learned = segments, learned
+	l.segments, l.learned, kept = dataset.Forget(l.segments, l.learned, pieces, l.cfg.MaxRows)
 	return kept
 }
 

@@ -13,10 +13,17 @@ type Config struct {
 	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget of that training where the policy was trained in a learned model before"`
 	Gate     gate.Config      `param:"gate" read_only:"true" doc:"gate: what a candidate must show before it flies"`
 	Stride   int              `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
-	Least    float64          `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
-
-	MaxRows int `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows to learn from: half newest, half balanced over conditions"`
+	Data
 }
+
+// Data are how much of it a learner takes.
+type Data struct {
+	Least   float64 `param:"least_data" default:"20.0" min:"1" max:"1e6" unit:"s" doc:"flight time that a first model takes"`
+	MaxRows int     `param:"max_rows" default:"500000" min:"1000" max:"1e9" unit:"rows" read_only:"true" doc:"rows to learn from: half newest, half balanced over conditions"`
+}
+
+// Needs are those of rounds.
+func (d *Data) Needs() *Data { return d }
 
 // Fit configures the fits of all rounds. The first is a cold start. Where the wind turns within a rollout its window
 // does not show it; such rollouts have the greatest errors, so δ of the Huber loss is smaller than for recorded
@@ -55,9 +62,13 @@ func (c *Config) training(fineTune bool) quadtrain.Config {
 func (c *Config) fitting(warm bool) fit.Config {
 	v := c.Fit.Config
 	if warm {
-		w := &c.Fit.WarmStart
-		v.Train.Updates, v.Train.Batch, v.Train.Rate = w.Updates, w.Batch, w.Rate
-		v.Loss.MMDStart, v.Loss.MMDRamp = 0, 0.001 // the conditions are apart already
+		c.Fit.WarmStart.Apply(&v)
 	}
 	return v
+}
+
+// Apply has a fit go on from another.
+func (w *WarmStart) Apply(v *fit.Config) {
+	v.Train.Updates, v.Train.Batch, v.Train.Rate = w.Updates, w.Batch, w.Rate
+	v.Loss.MMDStart, v.Loss.MMDRamp = 0, 0.001 // the conditions are apart already
 }

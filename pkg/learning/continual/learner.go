@@ -182,28 +182,11 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	if flown := float64(rows) * current.Dt; flown < l.cfg.Least {
 		return nil, fmt.Errorf("%w: %.0f s, a model takes %.0f", ErrTooLittle, flown, l.cfg.Least)
 	}
-	r := &round{l: l, ctx: ctx, current: current,
-		out:      &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID, Seconds: map[Phase]float64{}},
-		segments: segments, validation: l.validation}
-	for _, step := range []struct {
-		phase Phase
-		do    func() error
-	}{
-		{Fitting, r.fit},
-		{Encoding, r.encode},
-		{Improving, r.improve},
-		{Gating, r.gate},
-	} {
-		began := l.opt.Now()
-		r.report(step.phase, 0, 0)
-		err := ctx.Err()
-		if err == nil {
-			err = step.do()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", step.phase, err)
-		}
-		r.out.Seconds[step.phase] = l.opt.Now().Sub(began).Seconds()
+	r := &round{l: l, ctx: ctx, current: current, segments: segments, validation: l.validation,
+		out: &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID}}
+	if err := r.out.Work(ctx, l.opt.Now, func(p Phase) { r.report(p, 0, 0) }, Step{Fitting, r.fit},
+		Step{Encoding, r.encode}, Step{Improving, r.improve}, Step{Gating, r.gate}); err != nil {
+		return nil, err
 	}
 	l.model, l.learned, l.validation = r.fitted, len(segments), r.validation
 	l.rounds++
@@ -212,4 +195,28 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	}
 	r.report(Idle, 1, 0)
 	return r.out, nil
+}
+
+// Step is a phase of a round, and what is done in it.
+type Step struct {
+	Phase Phase
+	Do    func() error
+}
+
+// Work does the steps of a round and keeps how long each takes. begins is called as one does.
+func (out *Round) Work(ctx context.Context, now func() time.Time, begins func(Phase), steps ...Step) error {
+	out.Seconds = map[Phase]float64{}
+	for _, step := range steps {
+		began := now()
+		begins(step.Phase)
+		err := ctx.Err()
+		if err == nil {
+			err = step.Do()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.Phase, err)
+		}
+		out.Seconds[step.Phase] = now().Sub(began).Seconds()
+	}
+	return nil
 }

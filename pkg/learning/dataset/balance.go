@@ -20,7 +20,12 @@ type Piece struct {
 
 // NewPiece describes a segment by its windows [N][D]: points that lie near each other where conditions are alike.
 func NewPiece(s *Segment, windows []float32, D int) Piece {
-	p := Piece{Rows: len(s.Rows), draw: s.draw()}
+	return PieceOf(len(s.Rows), s.draw(), windows, D)
+}
+
+// PieceOf describes so many rows by a number, the same for the same rows, and by their windows.
+func PieceOf(rows int, draw uint64, windows []float32, D int) Piece {
+	p := Piece{Rows: rows, draw: draw}
 	if D == 0 || len(windows) < D {
 		return p
 	}
@@ -106,6 +111,22 @@ func Balance(pieces []Piece, most int) (keep []bool) {
 		older--
 	}
 	return keep
+}
+
+// Forget forgets segments, described by pieces, where there are more rows than most. Of the segments the first ones
+// were learned from. It returns what is left of both, and the places where those that stay were.
+func Forget[S any](all []S, learned int, pieces []Piece, most int) (segments []S, left int, kept []int) {
+	const slack = 16 // that share is forgotten at once, so that it is rare
+	for i, keep := range Balance(pieces, most-most/slack) {
+		if !keep {
+			continue
+		}
+		if i < learned {
+			left++
+		}
+		kept, segments = append(kept, i), append(segments, all[i])
+	}
+	return segments, left, kept
 }
 
 // condition is what is kept of one: the last of its pieces goes first.

@@ -20,7 +20,7 @@ type asked struct {
 }
 
 // serveLearn makes the action ~/learn, which pursues one goal at a time.
-func (n *learnerNode) serveLearn(ctx context.Context) error {
+func (n *roundsNode) serveLearn(ctx context.Context) error {
 	var busy atomic.Bool
 	_, err := action.NewServer(n.Node, "~/learn", action.Callbacks[msgs.LearnGoal, msgs.LearnResult,
 		msgs.LearnFeedback]{
@@ -48,7 +48,7 @@ func (n *learnerNode) serveLearn(ctx context.Context) error {
 
 // learn runs a goal's rounds, until one fails, or the goal is canceled. It returns how the goal ends, with its result;
 // nil where the node ends.
-func (n *learnerNode) learn(ctx context.Context, g *learnGoal) (end func(*msgs.LearnResult) error,
+func (n *roundsNode) learn(ctx context.Context, g *learnGoal) (end func(*msgs.LearnResult) error,
 	r *msgs.LearnResult) {
 	rounds, canceled := context.WithCancel(ctx)
 	defer canceled()
@@ -70,7 +70,7 @@ func (n *learnerNode) learn(ctx context.Context, g *learnGoal) (end func(*msgs.L
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	r.BundleID = n.learner.Status().BundleID
+	r.BundleID = n.runner.Status().BundleID
 	end = g.Succeed
 	if g.Status() == action.Canceling {
 		end = g.Cancel
@@ -81,8 +81,8 @@ func (n *learnerNode) learn(ctx context.Context, g *learnGoal) (end func(*msgs.L
 }
 
 // oneRound adds a round to what came of a goal.
-func (n *learnerNode) oneRound(ctx context.Context, r *msgs.LearnResult) error {
-	e, err := n.learner.Learn(ctx)
+func (n *roundsNode) oneRound(ctx context.Context, r *msgs.LearnResult) error {
+	e, err := n.runner.Learn(ctx)
 	if err != nil {
 		r.Message = err.Error()
 		return err
@@ -96,7 +96,7 @@ func (n *learnerNode) oneRound(ctx context.Context, r *msgs.LearnResult) error {
 }
 
 // feedback tells whoever waits for a round how far it is.
-func (n *learnerNode) feedback(s *continual.Status) {
+func (n *roundsNode) feedback(s *continual.Status) {
 	a := n.asked.Load()
 	if a == nil {
 		return

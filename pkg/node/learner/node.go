@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vnd/msgs"
-	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -31,11 +30,11 @@ import (
 
 // Run learns until ctx is done, or the learner cannot go on.
 func Run(ctx context.Context, o ros.Options, judge NewJudge) error {
-	var n *learnerNode
+	var n closer
 	spinning, end := context.WithCancel(ctx)
 	defer end()
 	err := ros.Run(spinning, o, func(ctx context.Context, c *ros.Context) (err error) {
-		n, err = newLearnerNode(ctx, c, judge, end)
+		n, err = newNode(ctx, c, judge, end)
 		return err
 	})
 	if n != nil {
@@ -45,37 +44,47 @@ func Run(ctx context.Context, o ros.Options, judge NewJudge) error {
 	return err
 }
 
-// learnerNode is background_learner: topics and services around a rounds.Runner, which has a goroutine of its
-// own.
-type learnerNode struct {
-	*ros.Node
-	params    *params.Bound[Params]
-	steps     *ros.Group
-	slow      *ros.Group // of what waits for the learner
-	learner   *rounds.Runner
-	collector *dataset.Collector // with source topic
-	bundles   *ros.Publisher[msgs.Bundle]
-	status    *ros.Publisher[msgs.LearnerStatus]
-	ended     chan error // of the learner
+// closer waits for what is at work.
+type closer interface{ close() error }
 
-	asked       atomic.Pointer[asked] // rounds of a goal; nil: none is under way
-	flying      node.Flying
-	dropped     atomic.Uint64    // ticks that the learner had no time for
-	bad         atomic.Uint64    // lines of what went wrong
-	looked      time.Time        // for somebody who commands motors; of the group steps
-	motored     bool             // there was one
-	complained  bool             // of that
-	published   continual.Status // less what changes all the time
-	publishedAt time.Time
-}
-
-// newLearnerNode makes the node. end is called when the learner ends.
-func newLearnerNode(ctx context.Context, c *ros.Context, judge NewJudge, end func()) (*learnerNode, error) {
-	r, err := c.NewNode(Name)
+// newNode makes the node for its robot. end is called when its learner ends.
+func newNode(ctx context.Context, c *ros.Context, judge NewJudge, end func()) (closer, error) {
+	l, err := newRoundsNode(c)
 	if err != nil {
 		return nil, err
 	}
-	n := &learnerNode{Node: r, steps: c.NewGroup(ros.Exclusive), slow: c.NewGroup(ros.Exclusive)}
+	if !l.ofArm() {
+		return closing(newLearnerNode(ctx, l, judge, end))
+	}
+	return closing(newArmNode(ctx, l, end))
+}
+
+// closing is a node, or nil where there is an error.
+func closing(n closer, err error) (closer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// learnerNode is background_learner of a quadrotor.
+type learnerNode struct {
+	*roundsNode
+	params    *params.Bound[Params]
+	steps     *ros.Group
+	learner   *rounds.Quadrotor
+	collector *dataset.Collector // with source topic
+
+	flying     node.Flying
+	dropped    atomic.Uint64 // ticks that the learner had no time for
+	looked     time.Time     // for somebody who commands motors; of the group steps
+	motored    bool          // there was one
+	complained bool          // of that
+}
+
+// newLearnerNode makes the node. end is called when the learner ends.
+func newLearnerNode(ctx context.Context, l *roundsNode, judge NewJudge, end func()) (*learnerNode, error) {
+	n := &learnerNode{roundsNode: l, steps: l.Context().NewGroup(ros.Exclusive)}
 	if err := n.begin(ctx, judge, end); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
@@ -88,16 +97,7 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 	}
 	node.FixWhile(n.Node, n.flying.InFlight, "use_sim_time", "gate.", "auto_rollback")
 	p := n.params.Load()
-	if p.KeyFile == "" {
-		n.Log().Warn().Msg("bundle_key_file is not set: bundles go out unsigned (vnd key new makes a key)")
-	}
-	if err := p.ResourceLimits.Apply(); err != nil {
-		return err
-	}
-	if n.bundles, err = ros.NewPublisher[msgs.Bundle](n.Node, "bundle", node.LatchedQoS()); err != nil {
-		return err
-	}
-	if n.status, err = ros.NewPublisher[msgs.LearnerStatus](n.Node, "learner/status", node.LatchedQoS()); err != nil {
+	if err := n.announce(&p.Signing, &p.ResourceLimits); err != nil {
 		return err
 	}
 	opt, err := n.options(p, judge)
@@ -108,26 +108,18 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 	if err != nil {
 		return fmt.Errorf("parameter directory: %w", err)
 	}
-	n.ended = make(chan error, 1)
-	go func() {
-		n.ended <- n.learner.Run(ctx)
-		end()
-	}()
-	if err := n.listen(ctx, p); err != nil {
-		end()
-		return err
+	return n.roundsNode.begin(ctx, n.learner, end, p.Robot, func() error { return n.listen(ctx, p) }, n.diagnose)
+}
+
+// diagnose reports the state of learning.
+func (n *learnerNode) diagnose(s *diagnostics.Status) {
+	n.roundsNode.diagnose(s)
+	if n.collector != nil {
+		if err := n.collector.Counts().Err; err != nil {
+			s.Merge(diagnostics.Error, "%v", err)
+		}
 	}
-	if err := n.serve(ctx); err != nil {
-		end()
-		return err
-	}
-	u, err := diagnostics.New(n.Node, p.Robot)
-	if err != nil {
-		end()
-		return err
-	}
-	u.Add("learning", n.diagnose)
-	return nil
+	s.Add("Steps left out", n.dropped.Load())
 }
 
 // NewJudge makes the judge of the gate's flights in the full simulator. The program hands it in: the learner's packages
@@ -144,9 +136,9 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (rounds.Options, error)
 	if err != nil {
 		return rounds.Options{}, err
 	}
-	opt := rounds.Options{Key: key, Dir: filepath.Join(p.Directory, "bundles"), Tasks: tasks, Task: p.Task,
-		Seed: uint64(p.Seed), Dt: p.Nominal.Dt,
-		Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}, Publish: n.publish, Report: n.progress, Log: n.log}
+	opt := rounds.Options{Common: rounds.Common{Key: key, Dir: filepath.Join(p.Directory, "bundles"),
+		Seed: uint64(p.Seed), Dt: p.Nominal.Dt, Publish: n.publish, Report: n.progress, Log: n.log},
+		Tasks: tasks, Task: p.Task, Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}}
 	if p.Judge.Use {
 		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits, &p.Guard)
 	}
@@ -247,37 +239,9 @@ func (n *learnerNode) byMotors() bool {
 	return n.motored
 }
 
-// serve makes the services.
-func (n *learnerNode) serve(ctx context.Context) error {
-	const patience = 30 * time.Second
-	within := func(do func(context.Context) (string, error)) (ok bool, text string) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		text, err := do(ctx)
-		if err != nil {
-			return false, err.Error()
-		}
-		return true, text
-	}
-	for service, do := range map[string]func(context.Context) (string, error){"~/train_now": n.learner.TrainNow,
-		"~/rollback": n.learner.Rollback} {
-		answer := func(_ *stdsrvs.TriggerRequest, a *stdsrvs.TriggerResponse) { a.Success, a.Message = within(do) }
-		if _, err := ros.NewService(n.Node, service, answer, ros.InGroup(n.slow)); err != nil {
-			return err
-		}
-	}
-	pause := func(q *stdsrvs.SetBoolRequest, a *stdsrvs.SetBoolResponse) {
-		a.Success, a.Message = within(func(ctx context.Context) (string, error) { return n.learner.Pause(ctx, q.Data) })
-	}
-	_, err := ros.NewService(n.Node, "~/pause", pause, ros.InGroup(n.slow))
-	return errors.Join(err, n.serveLearn(ctx))
-}
-
 // close waits for the learner, whose context is done.
-func (n *learnerNode) close() (err error) {
-	if n.ended != nil {
-		err = <-n.ended
-	}
+func (n *learnerNode) close() error {
+	err := n.roundsNode.close()
 	if n.collector != nil {
 		err = errors.Join(err, n.collector.Close())
 	}

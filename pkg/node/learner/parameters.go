@@ -34,8 +34,7 @@ type Params struct {
 	Directory  string `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and, with source topic, of what was collected (collected/)"`
 	Segments   string `param:"buffer_directory" default:"" read_only:"true" doc:"folder in which announced segments may lie, and no other file is opened; empty: buffer/ in directory"`
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the nominal simulator"`
-	KeyFile    string `param:"bundle_key_file" default:"" read_only:"true" doc:"private key that signs what is published, of vnd key new; empty signs nothing"`
-	node.Trust
+	Signing
 	Source string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
 	Seed   int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"seed of all randomness"`
 
@@ -52,6 +51,12 @@ type Params struct {
 	task.Objective `read_only:"true"`
 	continual.Base `read_only:"true"`
 	rounds.Config
+}
+
+// Signing is how what is published is signed.
+type Signing struct {
+	KeyFile string `param:"bundle_key_file" default:"" read_only:"true" doc:"private key that signs what is published, of vnd key new; empty signs nothing"`
+	node.Trust
 }
 
 type judge struct {
@@ -84,7 +89,7 @@ func (p *Params) check() error {
 
 // signer reads the private key, nil where there is none. It must be that of bundle_key, or nobody would fly what it
 // signs.
-func (p *Params) signer() (ed25519.PrivateKey, error) {
+func (p *Signing) signer() (ed25519.PrivateKey, error) {
 	trust, err := p.Trust.New()
 	if err != nil {
 		return nil, err

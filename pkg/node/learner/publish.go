@@ -11,7 +11,7 @@ import (
 )
 
 // publish sends a bundle, and the bytes of its file, to those that fly.
-func (n *learnerNode) publish(b *bundle.Bundle, data []byte) {
+func (n *roundsNode) publish(b *bundle.Bundle, data []byte) {
 	m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
 		Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
 	m.Header.Stamp = n.Now().Msg()
@@ -24,7 +24,7 @@ func (n *learnerNode) publish(b *bundle.Bundle, data []byte) {
 const between = time.Second / 5
 
 // progress publishes what the learner does.
-func (n *learnerNode) progress(s continual.Status) {
+func (n *roundsNode) progress(s continual.Status) {
 	rest := s
 	rest.Share, rest.Loss, rest.Validation = 0, 0, 0
 	if rest == n.published && time.Since(n.publishedAt) < between {
@@ -40,7 +40,7 @@ func (n *learnerNode) progress(s continual.Status) {
 	}
 }
 
-func (n *learnerNode) log(bad bool, line string) {
+func (n *roundsNode) log(bad bool, line string) {
 	if bad {
 		n.bad.Add(1)
 		n.Log().Error().Msg(line)
@@ -50,20 +50,14 @@ func (n *learnerNode) log(bad bool, line string) {
 }
 
 // diagnose reports the state of learning.
-func (n *learnerNode) diagnose(s *diagnostics.Status) {
-	now, dropped := n.learner.Status(), n.dropped.Load()
+func (n *roundsNode) diagnose(s *diagnostics.Status) {
+	now := n.runner.Status()
 	s.Summary(diagnostics.OK, "%s: %s", now.Phase, now.Message)
 	if now.BundleID == "" {
 		s.Merge(diagnostics.Warn, "there is no bundle yet")
-	}
-	if n.collector != nil {
-		if err := n.collector.Counts().Err; err != nil {
-			s.Merge(diagnostics.Error, "%v", err)
-		}
 	}
 	s.Add("Phase", string(now.Phase))
 	s.Add("Bundle", now.BundleID)
 	s.Add("Rows", now.Rows)
 	s.Add("Failures", n.bad.Load())
-	s.Add("Steps left out", dropped)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"vnd/pkg/core/param"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/gate"
@@ -13,7 +12,6 @@ import (
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
-	"vnd/pkg/vnd/bundle"
 )
 
 // Budget sizes learning.
@@ -157,25 +155,9 @@ func (b *Budget) judge(ctx context.Context, l *Learned, task robot.Task[float32]
 	if err != nil {
 		return nil, err
 	}
-	v := armlearning.Vehicle(task)
-	g := &gate.Gate{Vehicle: v, Judge: judge{v}, Seed: b.Seed}
-	param.Default(&g.Config)
-	g.Config.Shadow.Seconds, g.Config.Rate = trialSteps*Dt, 100
-	return g.Evaluate(ctx, candidate, current, nil)
-}
-
-// trialSteps is the length of a flight of the gate.
-const trialSteps = 200
-
-// judge flies bundles under hidden payloads. It implements gate.Judge.
-type judge struct{ gate.TaskVehicle[arm.Robot] }
-
-// Fly implements gate.Judge.
-func (j judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flight, error) {
-	l, err := j.Load(b)
-	if err != nil {
-		return nil, err
+	var arms []arm.Robot
+	for _, mass := range Masses {
+		arms = append(arms, Truth(mass))
 	}
-	truth := Truth(Masses[t.Number%uint64(len(Masses))])
-	return gate.Fly(ctx, truth.System(), truth, l, rand.New(rand.NewPCG(t.Number, 1)), trialSteps)
+	return armlearning.NewGate(b.Gate.Config, task, arms, b.Seed).Evaluate(ctx, candidate, current, nil)
 }

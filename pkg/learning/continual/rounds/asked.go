@@ -32,7 +32,7 @@ func (a *asker) report(e Ending, err error) {
 
 // Learn has a round begin that knows all that was flown until now, and waits for its end. A round that could not be, or
 // was ended, is an error. Where ctx is done before, the round ends too, and its data wait for the next.
-func (l *Runner) Learn(ctx context.Context) (e Ending, err error) {
+func (l *Runner[S]) Learn(ctx context.Context) (e Ending, err error) {
 	a := &asker{ctx, make(chan answer, 1)}
 	failed := l.do(ctx, func() {
 		switch {
@@ -61,20 +61,20 @@ var (
 )
 
 // answer tells whoever waits for the next round that there is none.
-func (l *Runner) answer(why error) {
+func (l *Runner[S]) answer(why error) {
 	l.asker.report(Ending{}, why)
 	l.asker = nil
 }
 
 // heed has a round be that of who waits for one, and end where that one does not wait any more.
-func (l *Runner) heed() {
+func (l *Runner[S]) heed() {
 	if l.job.asker, l.asker = l.asker, nil; l.job.asker != nil {
 		context.AfterFunc(l.job.asker.ctx, l.job.cancel)
 	}
 }
 
 // ending is what came of a round, once it was taken in.
-func (l *Runner) ending(j *job, o *outcome) (Ending, error) {
+func (l *Runner[S]) ending(j *job, o *outcome) (Ending, error) {
 	line := l.Status().Message
 	switch {
 	case j.void || errors.Is(o.err, context.Canceled):

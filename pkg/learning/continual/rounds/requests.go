@@ -5,11 +5,10 @@ import (
 	"errors"
 
 	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/dataset"
 )
 
 // do has Run do something, and waits for it.
-func (l *Runner) do(ctx context.Context, f func()) error {
+func (l *Runner[S]) do(ctx context.Context, f func()) error {
 	done := make(chan struct{})
 	select {
 	case l.requests <- func() { f(); close(done) }:
@@ -20,13 +19,8 @@ func (l *Runner) do(ctx context.Context, f func()) error {
 	}
 }
 
-// Segment takes a segment that was announced. What is wrong with it goes to the log.
-func (l *Runner) Segment(ctx context.Context, f dataset.SegmentFile) error {
-	return l.do(ctx, func() { l.take(&f) })
-}
-
 // Tick takes a tick of the controller. It never waits: where the learner is busy the tick is left out.
-func (l *Runner) Tick(t ControllerTick) bool {
+func (l *Runner[S]) Tick(t ControllerTick) bool {
 	select {
 	case l.ticks <- t:
 		return true
@@ -36,7 +30,7 @@ func (l *Runner) Tick(t ControllerTick) bool {
 }
 
 // TrainNow has a round begin, whether or not there is enough that is new.
-func (l *Runner) TrainNow(ctx context.Context) (line string, err error) {
+func (l *Runner[S]) TrainNow(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() {
 		switch {
 		case l.paused:
@@ -52,7 +46,7 @@ func (l *Runner) TrainNow(ctx context.Context) (line string, err error) {
 }
 
 // Pause lets no round begin, and ends the one at work, whose data wait for the next; or lets them begin again.
-func (l *Runner) Pause(ctx context.Context, pause bool) (line string, err error) {
+func (l *Runner[S]) Pause(ctx context.Context, pause bool) (line string, err error) {
 	err = l.do(ctx, func() {
 		l.paused = pause
 		if pause {
@@ -72,20 +66,20 @@ func (l *Runner) Pause(ctx context.Context, pause bool) (line string, err error)
 
 // Rollback returns to the newest bundle before the present one that flew safely or, where there is none, to the one
 // before.
-func (l *Runner) Rollback(ctx context.Context) (line string, err error) {
+func (l *Runner[S]) Rollback(ctx context.Context) (line string, err error) {
 	failed := l.do(ctx, func() { line, err = l.takeBack("asked to", true) })
 	return line, errors.Join(failed, err)
 }
 
 // Status now.
-func (l *Runner) Status() continual.Status {
+func (l *Runner[S]) Status() continual.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status
 }
 
 // progress is what a job reports.
-func (l *Runner) progress(s continual.Status) {
+func (l *Runner[S]) progress(s continual.Status) {
 	if s.Phase == continual.Idle {
 		return // the outcome says more
 	}
@@ -95,7 +89,7 @@ func (l *Runner) progress(s continual.Status) {
 }
 
 // change changes the status and reports it.
-func (l *Runner) change(f func(*continual.Status)) {
+func (l *Runner[S]) change(f func(*continual.Status)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f(&l.status)
@@ -103,7 +97,7 @@ func (l *Runner) change(f func(*continual.Status)) {
 }
 
 // say changes phase and message; an empty message leaves the last one.
-func (l *Runner) say(p continual.Phase, message string) {
+func (l *Runner[S]) say(p continual.Phase, message string) {
 	bundle := ""
 	if b := l.bundles.Current(); b != nil {
 		bundle = b.ID
@@ -118,7 +112,7 @@ func (l *Runner) say(p continual.Phase, message string) {
 }
 
 // show reports rows that came.
-func (l *Runner) show() {
+func (l *Runner[S]) show() {
 	if l.stale {
 		l.stale = false
 		l.change(func(s *continual.Status) { s.Rows = l.rows })
@@ -126,7 +120,7 @@ func (l *Runner) show() {
 }
 
 // settle says that nothing is at work, unless something is.
-func (l *Runner) settle(message string) {
+func (l *Runner[S]) settle(message string) {
 	switch {
 	case l.job != nil:
 		l.change(func(s *continual.Status) {
@@ -143,12 +137,12 @@ func (l *Runner) settle(message string) {
 }
 
 // fail reports what went wrong.
-func (l *Runner) fail(line string) {
+func (l *Runner[S]) fail(line string) {
 	l.log(true, line)
 	l.settle(line)
 }
 
-func (l *Runner) log(bad bool, line string) {
+func (l *Runner[S]) log(bad bool, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opt.Log(bad, line)

@@ -37,7 +37,7 @@ func TestPause(t *testing.T) {
 	}
 	quick := *cfg
 	quick.Fit.Train.Updates = 20
-	if err := b.do(b.ctx, func() { b.cfg = func() *Config { return &quick } }); err != nil {
+	if err := b.do(b.ctx, func() { b.cfg = func() Settings { return &quick } }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Pause(b.ctx, false); err != nil {

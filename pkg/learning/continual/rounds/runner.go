@@ -15,11 +15,12 @@ import (
 	"vnd/pkg/vnd/bundle/store"
 )
 
-// Runner runs rounds of learning in the background. Its methods may be called from any goroutine; what they begin is
-// done by Run.
-type Runner struct {
-	cfg      func() *Config
-	opt      Options
+// Runner runs rounds of learning in the background, of a robot with segments S. Its methods may be called from any
+// goroutine; what they begin is done by Run.
+type Runner[S any] struct {
+	cfg      func() Settings
+	opt      Common
+	robot    Robot[S]
 	bundles  *store.Store
 	requests chan func()
 	ticks    chan ControllerTick
@@ -29,10 +30,10 @@ type Runner struct {
 	status continual.Status
 
 	// Of Run.
-	learner    *continual.Learner // nil before the first bundle
-	generation uint64             // of learners
-	built      *Config            // of the learner
-	segments   []held
+	learner    Learner[S] // nil before the first bundle
+	generation uint64     // of learners
+	built      Settings   // of the learner
+	segments   []held[S]
 	rows       int    // in memory
 	fresh      int    // of them not learned from
 	stale      bool   // the status does not show all rows
@@ -42,7 +43,7 @@ type Runner struct {
 	job        *job
 	gaveUp     bool            // making the first bundle, or finding one on disk; until the next request
 	judgedNow  map[string]bool // bundles that passed the gate since the start
-	watch      *watch
+	watch      *watch          // nil: flights are not compared
 }
 
 // job is a round, or the making of the first bundle, on a goroutine of its own.
@@ -62,8 +63,8 @@ type outcome struct {
 	err   error
 }
 
-// Open opens the bundles on disk. cfg gives the present configuration.
-func Open(cfg func() *Config, opt Options) (*Runner, error) {
+// New opens the bundles on disk. cfg gives the present settings.
+func New[S any](cfg func() Settings, opt Common, r Robot[S]) (*Runner[S], error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -73,21 +74,19 @@ func Open(cfg func() *Config, opt Options) (*Runner, error) {
 	if opt.Log == nil {
 		opt.Log = func(bool, string) {}
 	}
-	s, notes, err := store.Open(opt.Dir, cfg().Keep, opt.Now)
+	s, notes, err := store.Open(opt.Dir, cfg().schedule().Keep, opt.Now)
 	if err != nil {
 		return nil, err
 	}
-	if b := s.Current(); b != nil && (b.Robot != opt.Vehicle.Robot || b.Dt != opt.Dt) {
+	if b := s.Current(); b != nil && (b.Robot != r.Name || b.Dt != opt.Dt) {
 		s.Close()
 		return nil, fmt.Errorf("bundles in %s: bundle %s is of robot %q at Δt = %g s, expected %q at %g", opt.Dir, b.ID,
-			b.Robot, b.Dt, opt.Vehicle.Robot, opt.Dt)
+			b.Robot, b.Dt, r.Name, opt.Dt)
 	}
 	s.SignWith(opt.Key)
-	l := &Runner{cfg: cfg, opt: opt, bundles: s, requests: make(chan func()), ticks: make(chan ControllerTick,
-		1000),
-		ended: make(chan outcome, 1), judgedNow: map[string]bool{}}
+	l := &Runner[S]{cfg: cfg, opt: opt, robot: r, bundles: s, requests: make(chan func()),
+		ticks: make(chan ControllerTick, 1000), ended: make(chan outcome, 1), judgedNow: map[string]bool{}}
 	l.status = continual.Status{Phase: Waiting, Loss: math.NaN(), Validation: math.NaN()}
-	l.watch = newWatch(cfg(), opt.Dt, opt.Seed, s)
 	for _, line := range notes {
 		l.log(true, line)
 	}
@@ -95,7 +94,7 @@ func Open(cfg func() *Config, opt Options) (*Runner, error) {
 }
 
 // Run learns until ctx is done, then waits for what is at work. The error is of the disk or of the configuration.
-func (l *Runner) Run(ctx context.Context) error {
+func (l *Runner[S]) Run(ctx context.Context) error {
 	defer l.bundles.Close()
 	defer l.stop()
 	if l.bundles.Current() != nil {
@@ -121,7 +120,7 @@ func (l *Runner) Run(ctx context.Context) error {
 }
 
 // stop ends the job.
-func (l *Runner) stop() {
+func (l *Runner[S]) stop() {
 	if l.job != nil {
 		l.job.cancel()
 		<-l.ended
@@ -129,7 +128,7 @@ func (l *Runner) stop() {
 }
 
 // next begins what is due.
-func (l *Runner) next(ctx context.Context) error {
+func (l *Runner[S]) next(ctx context.Context) error {
 	if l.job != nil || l.paused {
 		l.show()
 		return nil
@@ -151,13 +150,13 @@ func (l *Runner) next(ctx context.Context) error {
 		return nil
 	}
 	asked := l.requested || l.asker.waits()
-	switch enough := l.flown() >= l.cfg().Least; {
+	switch enough := l.flown() >= l.cfg().Needs().Least; {
 	case asked && !enough:
 		l.requested = false
-		line := fmt.Sprintf("too little was flown: %.0f s, a model takes %.0f", l.flown(), l.cfg().Least)
+		line := fmt.Sprintf("too little was flown: %.0f s, a model takes %.0f", l.flown(), l.cfg().Needs().Least)
 		l.say(Waiting, line)
 		l.answer(errors.New(line))
-	case asked || l.fresh >= l.cfg().NewRows && enough:
+	case asked || l.fresh >= l.cfg().schedule().NewRows && enough:
 		l.requested = false
 		if l.cfg() != l.built { // parameters were set
 			if err := l.begin(); err != nil {
@@ -172,7 +171,7 @@ func (l *Runner) next(ctx context.Context) error {
 }
 
 // start begins a job.
-func (l *Runner) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
+func (l *Runner[S]) start(ctx context.Context, phase continual.Phase, do func(context.Context) outcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.job = &job{cancel: cancel, fresh: l.fresh}
 	for i := range l.segments {
@@ -186,7 +185,7 @@ func (l *Runner) start(ctx context.Context, phase continual.Phase, do func(conte
 }
 
 // basePolicy makes the first bundle, which has to pass the gate too.
-func (l *Runner) basePolicy(ctx context.Context) outcome {
+func (l *Runner[S]) basePolicy(ctx context.Context) outcome {
 	status := continual.Status{Phase: BasePolicy, Validation: math.NaN()}
 	b, err := l.opt.BasePolicy(ctx, func(p train.Progress) {
 		status.Share, status.Loss = float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost
@@ -199,9 +198,7 @@ func (l *Runner) basePolicy(ctx context.Context) outcome {
 		return outcome{err: err}
 	}
 	l.progress(continual.Status{Phase: continual.Gating, Validation: math.NaN()})
-	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
-		Seed: l.opt.Seed}
-	v, err := g.Evaluate(ctx, b, nil, nil)
+	v, err := l.robot.Gate().Evaluate(ctx, b, nil, nil)
 	if err == nil && !v.Pass {
 		err = fmt.Errorf("bundle %s is refused: %s", b.ID, reasons(v))
 	}
@@ -212,15 +209,13 @@ func (l *Runner) basePolicy(ctx context.Context) outcome {
 }
 
 // again judges a bundle that was on disk at the start: whoever may write there may have put it there.
-func (l *Runner) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict, error) {
-	g := &gate.Gate{Config: l.cfg().Gate, Vehicle: l.opt.Vehicle.Flying(l.opt.Tasks), Judge: l.opt.Judge,
-		Seed: l.opt.Seed}
-	return g.Reevaluate(ctx, b)
+func (l *Runner[S]) again(ctx context.Context, b *bundle.Bundle) (*gate.Verdict, error) {
+	return l.robot.Gate().Reevaluate(ctx, b)
 }
 
 // found takes in the verdict on the bundle that was on disk. One that is refused gives way to the one before it, which
 // is judged next.
-func (l *Runner) found(v *gate.Verdict, err error) {
+func (l *Runner[S]) found(v *gate.Verdict, err error) {
 	b := l.bundles.Current()
 	switch {
 	case err != nil:
@@ -243,13 +238,13 @@ func (l *Runner) found(v *gate.Verdict, err error) {
 	l.learner.Return(older)
 }
 
-func (l *Runner) round(ctx context.Context) outcome {
+func (l *Runner[S]) round(ctx context.Context) outcome {
 	r, err := l.learner.Round(ctx)
 	return outcome{round: r, err: err}
 }
 
 // end takes in what a job came to.
-func (l *Runner) end(o outcome) {
+func (l *Runner[S]) end(o outcome) {
 	j := l.job
 	l.job = nil
 	switch {
@@ -282,7 +277,7 @@ func (l *Runner) end(o outcome) {
 }
 
 // judged takes in a round that came to its end.
-func (l *Runner) judged(j *job, r *continual.Round) {
+func (l *Runner[S]) judged(j *job, r *continual.Round) {
 	l.fresh -= j.fresh
 	if err := l.bundles.Learn(j.digests...); err != nil {
 		l.log(true, err.Error())
@@ -307,7 +302,7 @@ func reasons(v *gate.Verdict) (text string) {
 }
 
 // promote keeps a bundle and has it fly.
-func (l *Runner) promote(b *bundle.Bundle, line string) {
+func (l *Runner[S]) promote(b *bundle.Bundle, line string) {
 	l.judgedNow[b.ID] = true
 	if err := l.bundles.Promote(b); err != nil {
 		l.gaveUp = l.bundles.Current() == nil
@@ -320,14 +315,12 @@ func (l *Runner) promote(b *bundle.Bundle, line string) {
 			return
 		}
 	}
-	if err := l.watch.changed(); err != nil {
-		l.log(true, err.Error())
-	}
+	l.watchAnew()
 	l.publish(b, line)
 }
 
 // publish issues and publishes a bundle.
-func (l *Runner) publish(b *bundle.Bundle, line string) {
+func (l *Runner[S]) publish(b *bundle.Bundle, line string) {
 	data, err := l.bundles.Issue(b)
 	if err != nil {
 		l.fail(fmt.Sprintf("bundle %s cannot be published: %v", b.ID, err))
@@ -342,7 +335,7 @@ func (l *Runner) publish(b *bundle.Bundle, line string) {
 
 // takeBack returns to an older bundle. One that was not judged since the start is judged now: it takes some seconds,
 // for which what flies flies on.
-func (l *Runner) takeBack(why string, safely bool) (string, error) {
+func (l *Runner[S]) takeBack(why string, safely bool) (string, error) {
 	now := l.bundles.Current()
 	older, err := l.bundles.RollBack(why, safely)
 	if err != nil {
@@ -363,17 +356,25 @@ func (l *Runner) takeBack(why string, safely bool) (string, error) {
 		}
 		l.judgedNow[older.ID] = true
 	}
-	if err := l.watch.changed(); err != nil {
-		l.log(true, err.Error())
-	}
+	l.watchAnew()
 	line := fmt.Sprintf("bundle %s is taken back, %s flies again: %s", now.ID, older.ID, why)
 	l.publish(older, line)
 	return line, nil
 }
 
+// watchAnew has another bundle watched in flight.
+func (l *Runner[S]) watchAnew() {
+	if l.watch == nil {
+		return
+	}
+	if err := l.watch.changed(); err != nil {
+		l.log(true, err.Error())
+	}
+}
+
 // tick looks at what was flown, and takes a bundle back that flies worse than the one before it.
-func (l *Runner) tick(t *ControllerTick) {
-	if l.bundles.Current() == nil {
+func (l *Runner[S]) tick(t *ControllerTick) {
+	if l.watch == nil || l.bundles.Current() == nil {
 		return
 	}
 	if id := l.watch.safe(t); id != "" {
@@ -382,7 +383,7 @@ func (l *Runner) tick(t *ControllerTick) {
 		}
 	}
 	f := l.watch.add(t)
-	if f == nil || !f.Worse || !l.cfg().Rollback {
+	if f == nil || !f.Worse || !l.watch.rollsBack() {
 		return
 	}
 	if _, err := l.takeBack(f.Reason, false); err != nil {

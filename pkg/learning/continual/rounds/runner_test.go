@@ -132,7 +132,7 @@ func segment(t testing.TB, dir string, rows []dataset.WeightedRow) dataset.Segme
 
 // bench is a learner at work, and what it said.
 type bench struct {
-	*Runner
+	*Quadrotor
 	t     testing.TB
 	ctx   context.Context
 	mu    sync.Mutex
@@ -144,10 +144,9 @@ type bench struct {
 }
 
 func options(t testing.TB, dir string) Options {
-	return Options{Dir: dir, Tasks: tasks(t), Task: "hover",
-		Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()},
-		Seed:    1, Dt: dt,
-		BasePolicy: func(context.Context, func(train.Progress)) (*bundle.Bundle, error) { return base(t), nil }}
+	return Options{Common: Common{Dir: dir, Seed: 1, Dt: dt,
+		BasePolicy: func(context.Context, func(train.Progress)) (*bundle.Bundle, error) { return base(t), nil }},
+		Tasks: tasks(t), Task: "hover", Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}}
 }
 
 func start(t testing.TB, cfg *Config, opt Options) *bench {
@@ -164,7 +163,7 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 	}
 	opt.Report = func(s continual.Status) { keep(func() { b.seen = append(b.seen, s) }) }
 	var err error
-	if b.Runner, err = Open(func() *Config { return cfg }, opt); err != nil {
+	if b.Quadrotor, err = Open(func() *Config { return cfg }, opt); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,86 +1,69 @@
 package rounds
 
-import (
-	"encoding/hex"
-	"path/filepath"
-
-	"vnd/pkg/learning/continual"
-	"vnd/pkg/learning/dataset"
-)
+import "context"
 
 // held is a segment in memory.
-type held struct {
-	path   string
-	digest string // of the file
-	dataset.Segment
+type held[S any] struct {
+	path    string // "": of no file
+	digest  string // of its file, or of its rows
+	rows    int
+	segment S
 }
 
-// take adds an announced segment.
-func (l *Runner) take(a *dataset.SegmentFile) {
-	path := filepath.Join(a.Dir, a.File)
-	for i := range l.segments {
-		if l.segments[i].path == path {
-			return // the buffer gave some of its rows up; here they stay
-		}
-	}
-	segment, loss, err := a.Read(l.opt.Dt)
-	if err != nil {
-		l.log(true, "refused: "+err.Error())
-		return
-	}
-	if loss != nil {
-		l.log(true, "damaged: segment "+filepath.Join(a.Dir, loss.String()))
-	}
-	s := held{path, hex.EncodeToString(a.SHA256[:]), segment}
+// Take takes a segment that is of no file, with a digest of its own.
+func (l *Runner[S]) Take(ctx context.Context, digest string, rows int, s S) error {
+	return l.do(ctx, func() { l.take(held[S]{digest: digest, rows: rows, segment: s}) })
+}
+
+// take adds a segment.
+func (l *Runner[S]) take(s held[S]) {
 	l.segments = append(l.segments, s)
-	l.rows += len(s.Rows)
+	l.rows += s.rows
 	if !l.bundles.Learned(s.digest) {
-		l.fresh += len(s.Rows)
+		l.fresh += s.rows
 	}
 	if l.learner != nil {
-		l.learner.Add(s.Segment)
+		l.learner.Add(s.segment)
 	}
 	l.stale = true
 }
 
 // bound has the learner forget segments where there are too many rows, and forgets them, too.
-func (l *Runner) bound() {
-	if l.learner == nil || l.rows <= l.cfg().MaxRows {
+func (l *Runner[S]) bound() {
+	if l.learner == nil || l.rows <= l.cfg().Needs().MaxRows {
 		return
 	}
 	kept := l.learner.Bound()
 	if kept == nil {
 		return
 	}
-	segments := make([]held, len(kept))
+	segments := make([]held[S], len(kept))
 	fresh := 0
 	l.rows = 0
 	for i, at := range kept {
 		s := l.segments[at]
 		segments[i] = s
-		l.rows += len(s.Rows)
+		l.rows += s.rows
 		if !l.bundles.Learned(s.digest) {
-			fresh += len(s.Rows)
+			fresh += s.rows
 		}
 	}
 	l.segments, l.fresh = segments, min(l.fresh, fresh)
 }
 
 // begin makes the learner around the bundle that flies and the segments that are here.
-func (l *Runner) begin() error {
+func (l *Runner[S]) begin() error {
 	l.generation++
-	opt := continual.Options{Tasks: l.opt.Tasks, Task: l.opt.Task, Vehicle: l.opt.Vehicle, Judge: l.opt.Judge,
-		Seed: l.opt.Seed<<8 + l.generation, Status: l.progress, Now: l.opt.Now}
 	cfg := l.cfg()
-	next, err := continual.New(cfg.Config, l.bundles.Current(), opt)
+	next, err := l.robot.Begin(l.bundles.Current(), l.opt.Seed<<8+l.generation, l.progress)
 	if err != nil {
 		return err
 	}
 	for i := range l.segments {
 		if s := &l.segments[i]; l.bundles.Learned(s.digest) {
-			next.AddLearned(s.Segment)
+			next.AddLearned(s.segment)
 		} else {
-			next.Add(s.Segment)
+			next.Add(s.segment)
 		}
 	}
 	l.learner, l.built = next, cfg
@@ -88,4 +71,4 @@ func (l *Runner) begin() error {
 }
 
 // flown is the time that can be learned from, s.
-func (l *Runner) flown() float64 { return float64(l.rows) * l.opt.Dt }
+func (l *Runner[S]) flown() float64 { return float64(l.rows) * l.opt.Dt }

@@ -15,7 +15,7 @@ import (
 // A bundle without a model has no latents, so that its flights have no place. They are kept until there is one with a
 // model: its encoder reads them.
 type watch struct {
-	cfg      *Config
+	cfg      func() *Config
 	dt       float64
 	bundles  *store.Store
 	evidence *gate.Evidence
@@ -36,10 +36,13 @@ type place struct {
 	known       gate.Place // of latent
 }
 
-func newWatch(cfg *Config, dt float64, seed uint64, s *store.Store) *watch {
-	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(cfg.Evidence, seed),
+func newWatch(cfg func() *Config, dt float64, seed uint64, s *store.Store) *watch {
+	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(cfg().Evidence, seed),
 		places: map[string]*place{}}
 }
+
+// rollsBack reports whether a bundle that is shown to fly worse is rolled back.
+func (w *watch) rollsBack() bool { return w.cfg().Rollback }
 
 // safe takes a tick and returns its bundle where that has now flown safely for long enough.
 func (w *watch) safe(t *ControllerTick) string {
@@ -52,7 +55,7 @@ func (w *watch) safe(t *ControllerTick) string {
 	if apart > 0 && apart < 10*w.dt {
 		w.calm += apart
 	}
-	if w.calm < w.cfg.Safe {
+	if w.calm < w.cfg().Safe {
 		return ""
 	}
 	w.calm = 0
@@ -77,7 +80,7 @@ func (w *watch) add(t *ControllerTick) *gate.Finding {
 	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: p.of(t.Latent),
 		Error: t.Error})
 	if w.since += min(max(apart, 0),
-		1); w.since < w.cfg.Evidence.Seconds { // looking more often would find more by chance
+		1); w.since < w.cfg().Evidence.Seconds { // looking more often would find more by chance
 		return nil
 	}
 	w.since = 0
@@ -122,7 +125,7 @@ func (p *place) of(z []float32) gate.Place {
 // keep remembers a flight without a place, as long as its evidence would be.
 func (w *watch) keep(t *ControllerTick) {
 	const areas = 8 // conditions that a first policy may have met
-	most := int(areas * w.cfg.Evidence.Most / w.dt)
+	most := int(areas * w.cfg().Evidence.Most / w.dt)
 	if len(w.unplaced) >= 2*most {
 		w.unplaced = append([]ControllerTick(nil), w.unplaced[len(w.unplaced)-most:]...)
 	}
