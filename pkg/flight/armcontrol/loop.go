@@ -89,6 +89,14 @@ func (l *Loop) Swap(p *Policy) {
 // Policy is the one that commands along references; nil where the law does.
 func (l *Loop) Policy() *Policy { return l.policy }
 
+// Reference is what is followed, or led into; nil: nothing is.
+func (l *Loop) Reference() *arm.Reference {
+	if l.path == nil {
+		return nil
+	}
+	return l.path.then
+}
+
 // rollBack returns to the policy before a swap, where that was of late and its successor commanded.
 func (l *Loop) rollBack() {
 	if since := l.last - l.swapped; l.fault == "" && l.flown && since >= 0 && since < probation {

@@ -13,8 +13,8 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// message is one with a bundle whose policy commands each period, s.
-func message(t *testing.T, period float64, seed uint64) *msgs.Bundle {
+// message is one with a bundle whose policy commands each period, s, and may be spoilt.
+func message(t *testing.T, period float64, seed uint64, spoil ...func(*vnd.Actor[float32])) *msgs.Bundle {
 	t.Helper()
 	robot := arm.Robot{Dt: period, Steps: int(period / 0.001)}
 	m, err := vnd.New[float32](robot.System(), nets.Config{Context: 3, Latent: 2, Encoder: nets.EncoderGRU,
@@ -30,6 +30,9 @@ func message(t *testing.T, period float64, seed uint64) *msgs.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, f := range spoil {
+		f(a)
+	}
 	m.Net.Init(rand.New(rand.NewPCG(seed, 1)))
 	b, err := vnd.Pack(m, robot, a, "track_pose")
 	if err != nil {
@@ -43,6 +46,31 @@ func message(t *testing.T, period float64, seed uint64) *msgs.Bundle {
 		t.Fatal(err)
 	}
 	return &msgs.Bundle{ID: b.ID, Robot: b.Robot, Task: b.Task, Data: data, Sha256: sha256.Sum256(data)}
+}
+
+// TestBundlesAreTriedOut: one that commands what no joint has, that ends in no numbers, or that pushes the tool off the
+// reference is refused with a line before it commands, and what commanded goes on.
+func TestBundlesAreTriedOut(t *testing.T) {
+	r := newRig(t)
+	r.addStates(r.states(), ros.Info{})
+	first := message(t, 0.02, 1)
+	r.addBundle(first, ros.Info{})
+	refused := func(want string, spoil func(*vnd.Actor[float32])) {
+		t.Helper()
+		r.addBundle(message(t, 0.02, 1, spoil), ros.Info{})
+		if n := r.logged(want); n != 1 || r.loop.Policy() == nil || r.loop.Policy().ID != first.ID {
+			t.Errorf("%q is logged %d times: %s", want, n, r.log.String())
+		}
+	}
+	refused("commands up to 205 N·m of joint 2, expected at most 87",
+		func(a *vnd.Actor[float32]) { a.Middle[1] = 200 })
+	refused("tried out, its policy commands NaN N·m of joint 1, expected a finite number",
+		func(a *vnd.Actor[float32]) { a.Middle[1] = 60 })
+	if err := r.setTask("track_pose", `{"kind": "circle"}`); err != nil {
+		t.Fatal(err)
+	}
+	refused("tried out on the reference without a payload, the tool is 0.",
+		func(a *vnd.Actor[float32]) { a.Middle[1] = 1 })
 }
 
 // TestBundlesComeByTopic: one is taken up while the controller moves the arm; another period, a message that is not

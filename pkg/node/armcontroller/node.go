@@ -95,6 +95,9 @@ func (c *Controller) configure() error {
 		return err
 	}
 	policy, err := load(c.params.Load().BundleFile, trust)
+	if err == nil && policy != nil {
+		err = policy.Try(nil, &c.params.Load().Guard)
+	}
 	if err != nil {
 		return fmt.Errorf("parameter bundle_file: %w", err)
 	}
@@ -327,7 +330,7 @@ func (c *Controller) goTo(m *geometrymsgs.PoseStamped) error {
 	return c.follow(nil, goal, "a pose of "+node.ReferencePose)
 }
 
-// addBundle has the policy of a bundle command from the next tick on.
+// addBundle tries the policy of a bundle out, and has it command from the next tick on.
 func (c *Controller) addBundle(m *msgs.Bundle, _ ros.Info) {
 	b, err := node.Unpack(m)
 	if err == nil {
@@ -337,6 +340,9 @@ func (c *Controller) addBundle(m *msgs.Bundle, _ ros.Info) {
 	if err == nil {
 		p, err = armcontrol.Load(b)
 	}
+	if err == nil {
+		err = p.Try(c.following(p.Dt), &c.params.Load().Guard)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
@@ -345,6 +351,16 @@ func (c *Controller) addBundle(m *msgs.Bundle, _ ros.Info) {
 	if err != nil {
 		c.refuse("topic bundle", err)
 	}
+}
+
+// following is the reference that is followed in rows of dt seconds; nil: there is none.
+func (c *Controller) following(dt float64) *arm.Reference {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loop == nil || dt != c.dt {
+		return nil
+	}
+	return c.loop.Reference()
 }
 
 // swap takes up a policy that commands as often as the node does, unless it is there already.
