@@ -1,9 +1,10 @@
-"""An arm: arm_controller, and with sim the simulated Panda arm_sim, whose payload nobody is told of."""
+"""An arm: arm_controller, with sim the simulated Panda arm_sim, whose payload nobody is told of, and with a directory
+background_learner, which learns from what the arm does."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
-from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -15,6 +16,7 @@ ARGUMENTS = [
     ('log_level', 'info', 'debug, info, warn, error or fatal'),
     ('autostart', 'true', 'configure and activate the controller'),
     ('bundle_file', '', 'bundle whose policy follows references; empty: computed torque does'),
+    ('directory', '', 'learn, with bundles in this folder; empty does not'),
     ('sim', 'true', 'start arm_sim'),
     ('payload', '1.0', 'mass on the flange of arm_sim, kg'),
     ('rviz', 'false', 'start rviz2 with launch/arm.rviz, and robot_state_publisher with launch/panda.urdf'),
@@ -44,6 +46,9 @@ def generate_launch_description():
              payload=ParameterValue(LaunchConfiguration('payload'), value_type=float)),
         node('arm_controller', use_sim_time=LaunchConfiguration('use_sim_time'),
              autostart=LaunchConfiguration('autostart'), bundle_file=string('bundle_file')),
+        node('background_learner', IfCondition(PythonExpression(["'", LaunchConfiguration('directory'), "' != ''"])),
+             use_sim_time=LaunchConfiguration('use_sim_time'), robot='arm', directory=string('directory'),
+             bundle_file=string('bundle_file')),
         Node(
             package='robot_state_publisher', executable='robot_state_publisher',
             namespace=LaunchConfiguration('namespace'), condition=IfCondition(LaunchConfiguration('rviz')),

@@ -114,3 +114,18 @@ func TestTrainingSaysHowFarItIsOff(t *testing.T) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }
+
+// The demo of an arm refuses what a quadrotor's alone has, and programs that are not there.
+func TestArmDemoRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"--part fit":                            "--task: expected with --robot quadrotor alone",
+		"--task hover":                          "--task: expected with --robot quadrotor alone",
+		"--params f --seconds 0 --programs bin": "there is no program arm_sim in bin: make build",
+	} {
+		code, _, stderr := run(t, strings.Fields("demo --robot arm --out "+filepath.Join(dir, "out")+" "+args)...)
+		if code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, %q, expected %q", args, code, stderr, want)
+		}
+	}
+}

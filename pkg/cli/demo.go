@@ -18,6 +18,7 @@ import (
 )
 
 type demoCommand struct {
+	Robot    string   `default:"quadrotor" enum:"quadrotor,arm" help:"What moves: ${enum} (a Panda)."`
 	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
 	Flights  string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
 	Out      string   `placeholder:"DIR" help:"Folder for what it writes (default build/demo; installed: vnd_demo)."`
@@ -34,14 +35,18 @@ type demoCommand struct {
 
 // demoResult is what the demo came to.
 type demoResult struct {
-	Fit    *fitResult   `json:"fit,omitempty"`
-	Score  *scoreResult `json:"score,omitempty"`
-	Flight *demo.Result `json:"flight,omitempty"`
-	Files  []string     `json:"files"`
+	Fit    *fitResult      `json:"fit,omitempty"`
+	Score  *scoreResult    `json:"score,omitempty"`
+	Flight *demo.Result    `json:"flight,omitempty"`
+	Arm    *demo.ArmResult `json:"arm,omitempty"`
+	Files  []string        `json:"files"`
 }
 
 // Run implements `vnd demo`.
 func (d *demoCommand) Run(c *console) error {
+	if d.Robot == robotArm {
+		return d.arm(c)
+	}
 	if err := d.fill(); err != nil {
 		return err
 	}
@@ -157,12 +162,8 @@ func (r *demoResult) WriteText(io.Writer) error { return nil }
 
 // fill finds the folders and files that were not given.
 func (d *demoCommand) fill() error {
-	if d.Programs == "" {
-		exe, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		d.Programs = filepath.Dir(exe)
+	if err := d.beside(); err != nil {
+		return err
 	}
 	fits, flies := d.Part != "flight", d.Part != "fit"
 	if d.Out != "" && (!fits || d.Flights != "") && (!flies || d.World != "" && len(d.Params) > 0) {
@@ -184,4 +185,14 @@ func (d *demoCommand) fill() error {
 			filepath.Join(top, "params", "demo", "flight.yaml")}
 	}
 	return nil
+}
+
+// beside finds the nodes' programs beside this one, unless it is said where they are.
+func (d *demoCommand) beside() error {
+	if d.Programs != "" {
+		return nil
+	}
+	exe, err := os.Executable()
+	d.Programs = filepath.Dir(exe)
+	return err
 }

@@ -87,7 +87,7 @@ func (n *simulator) begin() (err error) {
 	p := n.params.Load()
 	n.hidden, n.plant = p, manipulation.NewPlant(p.truth(), p.start())
 	n.pace = pace.Pace{Step: time.Duration(math.Round(p.Period*1e3)) * time.Millisecond, Speed: p.Speed,
-		Lockstep: p.Lockstep, Period: int64(p.Every * 1e9), Patience: time.Duration(p.Patience * 1e9)}
+		Lockstep: p.Lockstep, Paced: p.Paced, Period: int64(p.Every * 1e9), Patience: time.Duration(p.Patience * 1e9)}
 	if n.epoch = time.Now().UnixNano(); p.simulated() {
 		n.epoch = 1e9 // a stamp of 0 would be none
 	}

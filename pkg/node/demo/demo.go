@@ -35,6 +35,8 @@ type Options struct {
 	Lockstep bool
 	Getenv   func(string) string // nil is os.Getenv
 	Say      func(line string)   // takes what happens, a line each
+
+	atLeast int // bundles that have to have moved an arm before the demo ends, for tests
 }
 
 // How long nothing may be heard: while a first policy is trained, and in flight.
@@ -73,10 +75,11 @@ func Run(ctx context.Context, o Options) (f *Result, err error) {
 // demo is one at work.
 type demo struct {
 	Options
-	dir    string // of what the nodes write, until it becomes Out
-	env    map[string]string
-	failed failures
-	first  *bundle.Bundle // that of Options.Bundle
+	dir       string // of what the nodes write, until it becomes Out
+	env       map[string]string
+	failed    failures
+	namespace string         // of the robot
+	first     *bundle.Bundle // that of Options.Bundle
 	fleet
 	*listener
 }
@@ -93,9 +96,9 @@ func (f failures) report(err error) {
 
 // prepare looks whether everything is there, and makes the folder.
 func prepare(o Options) (*demo, error) {
-	d := &demo{Options: o, failed: make(failures, 1)}
+	d := &demo{Options: o, failed: make(failures, 1), namespace: space}
 	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
-	if err := d.fleet.check(); err != nil {
+	if err := d.fleet.check(programs); err != nil {
 		return nil, err
 	}
 	if _, err := sim.Load(o.World); err != nil {
@@ -104,7 +107,7 @@ func prepare(o Options) (*demo, error) {
 	if !(o.Seconds > 0) {
 		return nil, fmt.Errorf("a flight of %g s, expected more than none", o.Seconds)
 	}
-	paths := append([]*string{&d.Options.World, &d.Options.Out}, pointers(d.Params)...)
+	paths := []*string{&d.Options.World}
 	if d.Bundle != "" {
 		var err error
 		if d.first, err = bundle.Read(d.Bundle); err != nil {
@@ -112,20 +115,22 @@ func prepare(o Options) (*demo, error) {
 		}
 		paths = append(paths, &d.Options.Bundle)
 	}
-	for _, path := range paths {
-		abs, err := filepath.Abs(*path)
-		if err != nil {
-			return nil, err
+	return d, d.settle(paths...)
+}
+
+// settle makes paths absolute, and the folder and the environment of the nodes.
+func (d *demo) settle(paths ...*string) (err error) {
+	for _, path := range append(append(paths, &d.Options.Out), pointers(d.Params)...) {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
 		}
-		*path = abs
 	}
 	if err := os.MkdirAll(filepath.Dir(d.Out), 0o777); err != nil {
-		return nil, err
+		return err
 	}
-	var err error
 	d.dir, err = os.MkdirTemp(filepath.Dir(d.Out), "."+filepath.Base(d.Out)+"-")
 	d.environment()
-	return d, err
+	return err
 }
 
 func pointers(s []string) (p []*string) {
@@ -154,7 +159,7 @@ func (d *demo) environment() {
 
 // node starts one of the nodes in the robot's namespace, with parameters besides those of the files.
 func (d *demo) node(name string, parameters ...string) error {
-	args := []string{"--ros-args", "-r", "__ns:=" + space}
+	args := []string{"--ros-args", "-r", "__ns:=" + d.namespace}
 	for _, file := range d.Params {
 		args = append(args, "--params-file", file)
 	}

@@ -51,7 +51,7 @@ type child struct {
 }
 
 // check refuses a folder that lacks a program.
-func (f *fleet) check() error {
+func (f *fleet) check(programs []string) error {
 	for _, name := range programs {
 		if info, err := os.Stat(filepath.Join(f.programs, name)); err != nil || info.IsDir() {
 			return fmt.Errorf("there is no program %s in %s: make build", name, f.programs)

@@ -43,6 +43,11 @@ func (d *demo) keep(r *Record, f *Result) error {
 		func(w io.Writer) error { return r.Report(w, f) }); err != nil {
 		return err
 	}
+	return d.replace()
+}
+
+// replace has the folder become Out.
+func (d *demo) replace() error {
 	if err := os.Chmod(d.dir, 0o755); err != nil { // a temporary folder is for us alone
 		return err
 	}

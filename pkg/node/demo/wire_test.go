@@ -62,8 +62,8 @@ func setup(t *testing.T) (o Options, dir string) {
 		Seed: 1, Out: filepath.Join(dir, "out", "flight"), Lockstep: true, Say: func(line string) { t.Log(line) }}, dir
 }
 
-// build builds the programs.
-func build(t *testing.T, o Options) {
+// build builds programs.
+func build(t *testing.T, o Options, programs ...string) {
 	t.Helper()
 	args := []string{"build", "-o", o.Programs + "/"}
 	for _, p := range programs {
@@ -95,7 +95,7 @@ func TestFlight(t *testing.T) {
 		t.Skip("five processes")
 	}
 	o, dir := setup(t)
-	build(t, o)
+	build(t, o, programs...)
 	if err := os.MkdirAll(filepath.Join(o.Out, "of old"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestWholeDemo(t *testing.T) {
 		t.Skip("VND_DEMO is not set")
 	}
 	o, _ := setup(t)
-	build(t, o)
+	build(t, o, programs...)
 	params := filepath.Join("..", "..", "..", "params")
 	o.Params = []string{filepath.Join(params, "lab.yaml"), filepath.Join(params, "demo", "flight.yaml")}
 	o.World, o.Task, o.Seconds = filepath.Join(params, "worlds", "arena.yaml"), "track", 184

@@ -1,0 +1,324 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"vnd/msgs"
+	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
+	sensormsgs "vnd/msgs/sensor_msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/node"
+	"vnd/pkg/node/operator"
+	"vnd/pkg/ros2/ros"
+)
+
+// Programs that move an arm, and their namespace.
+const (
+	armSimulator  = "arm_sim"
+	armController = "arm_controller"
+	armSpace      = "/arm"
+)
+
+// payloads come one after the other, kg, each for some time, s, of which the beginning does not count.
+var payloads = []float64{0, 1, 2, 3}
+
+const stays, settles = 8.0, 3.0
+
+// circling is what the arm follows, again after the guard was reset.
+const circling = `{"kind": "circle", "speed": 0.25}`
+
+// RunArm has an arm follow a circle under payloads that change, while a learner learns from that, until its time is
+// over, or ctx is done. Of the options World, Bundle and Task do not count. The processes have ended when it returns.
+func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	d := &demo{Options: o, failed: make(failures, 1), namespace: armSpace}
+	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
+	if err := d.fleet.check([]string{armSimulator, armController, learner}); err != nil {
+		return nil, err
+	}
+	if !(o.Seconds > 0) {
+		return nil, fmt.Errorf("a demo of %g s, expected more than none", o.Seconds)
+	}
+	if err := d.settle(); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(d.dir) // what did not become Out
+	w, err := d.watchArm()
+	if err != nil {
+		return nil, err
+	}
+	err = d.moveArm(ctx, w)
+	w.end()
+	if stopping := d.fleet.stop(); err == nil {
+		err = stopping
+	}
+	if err != nil {
+		return nil, err
+	}
+	f = w.result()
+	f.Bundles = filepath.Join(d.Out, "bundles")
+	return f, d.replace()
+}
+
+// moveArm starts the nodes, and changes payloads until the time is over.
+func (d *demo) moveArm(ctx context.Context, w *armWatch) error {
+	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", armSpace,
+		d.env["ROS_DOMAIN_ID"]))
+	d.Say("a first policy is trained in the prior, without a payload")
+	if err := d.node(learner, "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)); err != nil {
+		return err
+	}
+	if err := w.wait(ctx, slowest, "a first bundle", func() bool { return len(w.bundles) > 0 }); err != nil {
+		return err
+	}
+	world := []string{"payload:=0.0"}
+	if d.Lockstep {
+		world = append(world, "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=60.0")
+	}
+	if err := errors.Join(d.node(armController, "autostart:=true"), d.node(armSimulator, world...)); err != nil {
+		return err
+	}
+	for k, over := 0, false; !over; k++ {
+		if err := w.hang(ctx, payloads[k%len(payloads)]); err != nil {
+			return err
+		}
+		err := w.wait(ctx, silence, "joint states", func() bool {
+			over = w.seconds() >= d.Seconds && len(w.errors) >= d.atLeast
+			return over || w.seconds() >= float64(k+1)*stays
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// armWatch is one more node of the graph, which keeps and reports what the others say.
+type armWatch struct {
+	*operator.Operator
+	end    func()
+	say    func(string)
+	failed failures
+
+	mu       sync.Mutex
+	begun    int64 // stamp of the joint states with which a policy began to command; 0: none did
+	stamp    int64 // of the newest
+	since    float64
+	payload  float64
+	bundles  []string // that were published, oldest first
+	errors   map[string]map[float64][]float64
+	commands string // bundle whose policy does
+	off      float64
+	learning msgs.LearnerStatus
+	refused  int
+	trips    []string
+	tripped  bool
+	said     time.Time
+}
+
+// watchArm joins the graph.
+func (d *demo) watchArm() (w *armWatch, err error) {
+	w = &armWatch{say: d.Say, failed: d.failed, errors: map[string]map[float64][]float64{}}
+	w.Operator, w.end, err = operator.Join(operator.Options{Namespace: armSpace, Patience: silence,
+		Ros: ros.Options{Getenv: func(key string) string { return d.env[key] }}})
+	if err != nil {
+		return nil, err
+	}
+	_, states := ros.NewSubscription(w.Operator, armSpace+"/"+node.JointStates, node.JointStatesQoS(), w.onStates)
+	_, bundles := ros.NewSubscription(w.Operator, armSpace+"/bundle", node.LatchedQoS(), w.onBundle)
+	_, status := ros.NewSubscription(w.Operator, armSpace+"/learner/status", node.LatchedQoS(), w.onLearning)
+	_, health := ros.NewSubscription(w.Operator, "/diagnostics", deep(ros.DefaultQoS()), w.onDiagnostics)
+	if err := errors.Join(states, bundles, status, health); err != nil {
+		w.end()
+		return nil, err
+	}
+	return w, nil
+}
+
+// seconds since a policy commands.
+func (w *armWatch) seconds() float64 {
+	if w.begun == 0 {
+		return 0
+	}
+	return float64(w.stamp-w.begun) / 1e9
+}
+
+// wait waits until holds; ctx ends it, and a child that failed, and silence.
+func (w *armWatch) wait(ctx context.Context, silence time.Duration, what string, holds func() bool) error {
+	const often = 50 * time.Millisecond
+	newest, at := int64(-1), time.Now()
+	for {
+		w.mu.Lock()
+		done, stamp := holds(), w.stamp
+		w.present()
+		w.mu.Unlock()
+		if done {
+			return nil
+		}
+		if stamp != newest {
+			newest, at = stamp, time.Now()
+		}
+		if time.Since(at) > silence {
+			return fmt.Errorf("nothing came for %v, waiting for %s", silence, what)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-w.failed:
+			return err
+		case <-time.After(often):
+		}
+	}
+}
+
+// hang hangs a payload, kg, on the arm.
+func (w *armWatch) hang(ctx context.Context, payload float64) error {
+	if _, err := w.SetParameter(ctx, armSimulator, "payload", fmt.Sprintf("%.1f", payload)); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.payload, w.since = payload, w.seconds()
+	w.report("%g kg hang on the arm", payload)
+	return nil
+}
+
+func (w *armWatch) onStates(m *sensormsgs.JointState, _ ros.Info) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stamp = bridge.Nanoseconds(m.Header.Stamp)
+}
+
+func (w *armWatch) onBundle(m *msgs.Bundle, _ ros.Info) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bundles = append(w.bundles, m.ID)
+}
+
+func (w *armWatch) onLearning(m *msgs.LearnerStatus, _ ros.Info) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if m.Message != w.learning.Message && m.Message != "" {
+		w.report("learner: %s", brief(m.Message))
+		if strings.Contains(m.Message, " is refused: ") {
+			w.refused++
+		}
+	}
+	if w.learning.Phase == gating && m.Phase != gating && m.BundleID == "" {
+		w.failed.report(errors.New("there is no bundle to begin with: " + m.Message))
+	}
+	w.learning = *m
+}
+
+// onDiagnostics keeps how far the tool is off, and has a guard reset, as a person beside the arm would.
+func (w *armWatch) onDiagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range m.Status {
+		s := &m.Status[i]
+		if s.Name != armController+": arm" {
+			continue
+		}
+		cause, tripped := strings.CutPrefix(s.Message, "the law holds the arm: ")
+		if tripped && !w.tripped {
+			w.trips = append(w.trips, fmt.Sprintf("%.1f s: %s", w.seconds(), cause))
+			w.report("guard: %s; it is reset", cause)
+			go w.reset()
+		}
+		w.tripped = tripped
+		id, commands := strings.CutPrefix(strings.TrimSuffix(s.Message, " commands"), "the policy of bundle ")
+		if !commands {
+			continue
+		}
+		w.measured(id, s.Values)
+	}
+}
+
+// measured takes how far the tool is off under a bundle's policy.
+func (w *armWatch) measured(id string, values []diagnosticmsgs.KeyValue) {
+	if w.begun == 0 {
+		w.begun, w.since = w.stamp, 0
+	}
+	if id != w.commands {
+		w.commands, w.since = id, w.seconds()
+		w.report("bundle %.8s moves the arm", id)
+	}
+	for _, v := range values {
+		if !strings.HasPrefix(v.Key, "tool off its reference") {
+			continue
+		}
+		if _, err := fmt.Sscan(v.Value, &w.off); err != nil || w.seconds()-w.since < settles {
+			continue
+		}
+		if w.errors[id] == nil {
+			w.errors[id] = map[float64][]float64{}
+		}
+		w.errors[id][w.payload] = append(w.errors[id][w.payload], w.off)
+	}
+}
+
+// reset ends a fault, and has the arm follow the circle again.
+func (w *armWatch) reset() {
+	ctx, cancel := context.WithTimeout(context.Background(), silence)
+	defer cancel()
+	_, err := w.Trigger(ctx, armController+"/reset_guard")
+	if err == nil {
+		_, err = w.SetTask(ctx, armController+"/set_task", armcontrol.Task, circling)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.report("guard: %v", err)
+	}
+}
+
+// report says an event, with its time.
+func (w *armWatch) report(format string, args ...any) {
+	when := strings.Repeat(" ", 8)
+	if w.begun != 0 {
+		when = fmt.Sprintf("%6.1f s", w.seconds())
+	}
+	w.say(when + "  " + fmt.Sprintf(format, args...))
+}
+
+// present says how it is, every five seconds.
+func (w *armWatch) present() {
+	const every = 5 * time.Second
+	if time.Since(w.said) < every {
+		return
+	}
+	w.said = time.Now()
+	doing := w.learning.Phase
+	if x := w.learning.Progress; x > 0 && x < 1 {
+		doing += fmt.Sprintf(" %.0f %%", 100*x)
+	}
+	switch {
+	case w.begun != 0:
+		w.report("%g kg  bundle %.8s  tool %.2f mm off  learner: %s", w.payload, w.commands, w.off, doing)
+	case doing != "":
+		w.report("learner: %s", doing)
+	}
+}
+
+// mean of some numbers, NaN of none.
+func mean(x []float64) float64 {
+	sum := 0.
+	for _, v := range x {
+		sum += v
+	}
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	return sum / float64(len(x))
+}

@@ -1,0 +1,71 @@
+package demo
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// quickArm are parameters with which an arm learns in seconds.
+const quickArm = `
+/**/background_learner:
+  ros__parameters:
+    robot: "arm"
+    reference_json: '{"kind": "circle", "speed": 0.25}'
+    nice: 0
+    stretch: 8.0
+    new_rows: 1000
+    base: {hidden: 32, epochs: 200, envs: 32, horizon: 40, rate: 0.005}
+    policy: {epochs: 80, envs: 32, horizon: 40, rate: 0.0015}
+    fit: {model: {encoder_dense: 16, encoder_hidden: 16, hidden: 32}, train: {updates: 120}}
+    gate: {tolerance: 0.01, shadow: {flights: 4, seconds: 3.0}, canary: {flights: 4}}
+/**/arm_controller:
+  ros__parameters:
+    reference_json: '{"kind": "circle", "speed": 0.25}'
+/**/arm_sim:
+  ros__parameters:
+    speed: 4.0
+`
+
+// TestArmLearns: simulator, controller and learner of an arm, processes over the wire, until a second bundle moves the
+// arm. The guard never has to, and bundles stay.
+func TestArmLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three processes, for seconds")
+	}
+	o, dir := setup(t)
+	build(t, o, armSimulator, armController, learner)
+	params := filepath.Join(dir, "arm.yaml")
+	if err := os.WriteFile(params, []byte(quickArm), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Params, o.World, o.Task, o.Seconds, o.atLeast = []string{params}, "", "", 30, 2
+	f, err := RunArm(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := filepath.Glob(filepath.Join(f.Bundles, "*.safetensors"))
+	if err != nil || len(all) < 2 || f.Moved < 2 || len(f.Trips) > 0 {
+		t.Errorf("%d bundles, %+v, %v", len(all), f, err)
+	}
+}
+
+// TestArmResultInWords: what was not learned is said, and a payload that did not come has no number.
+func TestArmResultInWords(t *testing.T) {
+	w := &armWatch{bundles: []string{"a", "b"}, errors: map[string]map[float64][]float64{"a": {0: {1, 3}, 1: {4}}},
+		trips: []string{"2.0 s: the clock was set"}}
+	for _, want := range []string{"nothing was learned in time", "4.00 mm              -", "2 kg             -",
+		"held it 1 times: 2.0 s: the clock was set"} {
+		var text strings.Builder
+		if err := w.result().WriteText(&text); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("%v: %q is not in %s", err, want, text.String())
+		}
+	}
+	w.errors["b"] = map[float64][]float64{0: {0.5}}
+	var text strings.Builder
+	if err := w.result().WriteText(&text); err != nil ||
+		!strings.Contains(text.String(), "2.00 mm off before learning, 0.50 mm after: 4.0 times less") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}
