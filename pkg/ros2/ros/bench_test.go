@@ -42,11 +42,19 @@ var (
 // of microseconds and keeps our processors awake. Compare the layers where processors are
 // awake for both.
 func BenchmarkRoundTrip(b *testing.B) {
+	wire := rostest.Environ()
+	awakeAndAsleep(b, func(b *testing.B) {
+		compare(b, []trip{{name: "ros", ping: rosPing(b, wire)}, {name: "dds", ping: ddsPing(b, wire)},
+			{name: "c", ping: cPing(b)}})
+	})
+}
+
+func awakeAndAsleep(b *testing.B, f func(*testing.B)) {
 	b.Run("awake", func(b *testing.B) {
 		keepAwake(b)
-		roundTrip(b)
+		f(b)
 	})
-	b.Run("asleep", roundTrip)
+	b.Run("asleep", f)
 }
 
 // keepAwake keeps each processor busy at low priority until the benchmark ends.
@@ -67,12 +75,16 @@ func keepAwake(b *testing.B) {
 	b.Cleanup(end) // before they are waited for
 }
 
-func roundTrip(b *testing.B) {
-	pings := []struct {
-		name string
-		ping func(n int) []time.Duration
-		all  []time.Duration
-	}{{"ros", rosPing(b), nil}, {"dds", ddsPing(b), nil}, {"c", cPing(b), nil}}
+// trip is one way to send messages there and back.
+type trip struct {
+	name string
+	ping func(n int) []time.Duration
+	all  []time.Duration
+}
+
+// compare reports the percentiles of trips in turns, and the ratio of the first to the last, the yardstick.
+func compare(b *testing.B, pings []trip) {
+	yardstick := pings[len(pings)-1].name
 	const turns, each, first = 50, 100, 10
 	for range turns {
 		for i := range pings {
@@ -86,15 +98,20 @@ func roundTrip(b *testing.B) {
 			at[c.name] = float64(c.all[len(c.all)*p/100].Nanoseconds()) / 1e3
 			b.ReportMetric(at[c.name], fmt.Sprintf("%s-p%d-µs", c.name, p))
 		}
-		b.ReportMetric(at["ros"]/at["c"], fmt.Sprintf("ros/c-p%d", p))
+		b.ReportMetric(at[pings[0].name]/at[yardstick], fmt.Sprintf("%s/%s-p%d", pings[0].name, yardstick, p))
 	}
 	b.ReportMetric(0, "ns/op")
 }
 
-// echo starts the program that sends messages back.
-func echo(b *testing.B, program string) {
+// echo starts the program that sends messages back, in an environment.
+func echo(b *testing.B, program string, env []string) {
 	b.Helper()
-	p, stderr := startUntil(b, context.Background(), program)
+	p, stderr := exec.Command(os.Args[0]), new(strings.Builder)
+	p.Env = append(append(os.Environ(), env...), programVariable+"="+program, "ROS_LOG_DIR="+os.TempDir())
+	p.Stderr = stderr
+	if err := p.Start(); err != nil {
+		b.Fatal(err)
+	}
 	b.Cleanup(func() {
 		p.Process.Signal(os.Interrupt)
 		if err := p.Wait(); err != nil {
@@ -117,9 +134,9 @@ func (s *stopwatch) start() {
 
 func (s *stopwatch) stop() { s.took = append(s.took, time.Since(s.sent)) }
 
-func rosPing(b *testing.B) func(n int) []time.Duration {
-	echo(b, "rosecho")
-	node := newNode(b, overTheWire(b), "pinger")
+func rosPing(b *testing.B, env []string) func(n int) []time.Duration {
+	echo(b, "rosecho", env)
+	node := newNode(b, overTheWireIn(b, variables(env)), "pinger")
 	pub := must(ros.NewPublisher[geometrymsgs.PoseStamped](node, "ping", ros.DefaultQoS()))(b)
 	var left int
 	var watch stopwatch
@@ -226,10 +243,10 @@ func (p *ddsPair) serve(f func(data []byte) bool) error {
 	}
 }
 
-func ddsPing(b *testing.B) func(n int) []time.Duration {
-	echo(b, "ddsecho")
-	env := environment()
-	pair := must(newPair(func(key string) string { return env[key] }, ping, pong))(b)
+func ddsPing(b *testing.B, env []string) func(n int) []time.Duration {
+	echo(b, "ddsecho", env)
+	values := variables(env)
+	pair := must(newPair(func(key string) string { return values[key] }, ping, pong))(b)
 	b.Cleanup(func() { pair.p.Close() })
 	for deadline := time.Now().Add(patience); pair.w.Status().Matched == 0 || pair.r.Status().Matched == 0; {
 		if time.Now().After(deadline) {
@@ -266,7 +283,7 @@ func compileC(b *testing.B) (program string) {
 	b.Helper()
 	const folder = "../dds/cyclone"
 	program = filepath.Join(b.TempDir(), "roundtrip")
-	out, err := exec.Command("gcc", "-O2", "-I"+folder, "-DDDS_NDEBUG", "-o", program,
+	out, err := exec.Command("gcc", "-O2", "-I"+folder, "-I../dds/native", "-DDDS_NDEBUG", "-o", program,
 		folder+"/testdata/bench/roundtrip.c", folder+"/blob.c", "-lddsc", "-lpthread").CombinedOutput()
 	if err != nil {
 		b.Fatalf("gcc: %v\n%s", err, out)
@@ -281,12 +298,17 @@ func cPing(b *testing.B) func(n int) []time.Duration {
 		`<AllowMulticast>false</AllowMulticast></General>`+
 		`<Discovery><Tag>vnd_c_%d</Tag><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/>`+
 		`</Peers></Discovery>`, os.Getpid())
+	return timed(b, program, []string{"echo", "waitset", xml}, []string{"ping", "waitset", xml})
+}
+
+// timed runs a program twice: to send messages back, and to send them and print the ns that each trip took.
+func timed(b *testing.B, program string, echo, ping []string) func(n int) []time.Duration {
 	ended, end := context.WithCancel(context.Background())
 	b.Cleanup(end)
-	if err := exec.CommandContext(ended, program, "echo", "waitset", xml).Start(); err != nil {
+	if err := exec.CommandContext(ended, program, echo...).Start(); err != nil {
 		b.Fatal(err)
 	}
-	c := exec.CommandContext(ended, program, "ping", "waitset", xml)
+	c := exec.CommandContext(ended, program, ping...)
 	stdin, stdout := must(c.StdinPipe())(b), must(c.StdoutPipe())(b)
 	if err := c.Start(); err != nil {
 		b.Fatal(err)
@@ -341,9 +363,12 @@ func BenchmarkPublishTake(b *testing.B) {
 }
 
 // environment is rostest.Environ as a map.
-func environment() map[string]string {
+func environment() map[string]string { return variables(rostest.Environ()) }
+
+// variables are pairs of name and value by name.
+func variables(pairs []string) map[string]string {
 	env := map[string]string{}
-	for _, pair := range rostest.Environ() {
+	for _, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = value
 	}

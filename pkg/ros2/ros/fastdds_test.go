@@ -27,12 +27,7 @@ func TestMiddlewares(t *testing.T) {
 	for _, c := range [][2]string{{rmw.FastDDS, rmw.FastDDS}, {rmw.FastDDS, rmw.Cyclone},
 		{rmw.Cyclone, rmw.FastDDS}} {
 		t.Run(c[0]+" asks "+c[1], func(t *testing.T) {
-			env := map[string]string{}
-			for _, pair := range speaking(c[0]) {
-				key, value, _ := strings.Cut(pair, "=")
-				env[key] = value
-			}
-			useRobot(t, overTheWireIn(t, env), speaking(c[1]))
+			useRobot(t, overTheWireIn(t, variables(speaking(c[0]))), speaking(c[1]))
 		})
 	}
 }

@@ -77,7 +77,7 @@ func BenchmarkTakeNothing(b *testing.B) {
 // It reports microseconds at p50 and p99, and the ratio to C.
 func BenchmarkRoundTrip(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "roundtrip")
-	if out, err := exec.Command("gcc", "-O2", "-I.", "-DDDS_NDEBUG", "-o", program,
+	if out, err := exec.Command("gcc", "-O2", "-I.", "-I../native", "-DDDS_NDEBUG", "-o", program,
 		"testdata/bench/roundtrip.c", "blob.c", "-lddsc", "-lpthread").CombinedOutput(); err != nil {
 		b.Fatalf("gcc: %v\n%s", err, out)
 	}
