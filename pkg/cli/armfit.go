@@ -35,8 +35,8 @@ func (f *fitCommand) onlyArm() error {
 	return bridge.PandaJoints(f.Joints).Check(arm.Joints)
 }
 
-// onlyQuadrotor refuses what an arm's fit alone has.
-func (f *fitCommand) onlyQuadrotor() error {
+// notArm refuses what an arm's fit alone has.
+func (f *fitCommand) notArm() error {
 	if f.JointStates != "" || f.Commands != "" || len(f.Joints) > 0 {
 		return errors.New("--joint-states, --commands and --joints: expected with --robot arm alone")
 	}

@@ -18,6 +18,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
@@ -33,7 +34,8 @@ type fitCommand struct {
 	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
 	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": commanded rates beyond its max_rate are refused."`
-	Robot    string   `default:"quadrotor" enum:"quadrotor,arm" help:"arm: a Panda, of bags alone."`
+	Robot    string   `default:"quadrotor" enum:"quadrotor,rotors,arm" help:"rotors: by motors; arm: bags."`
+	Rotors   string   `placeholder:"M.json" help:"Model that --robot rotors begins from; else the airframe's."`
 	armTopics
 	Inputs []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
 }
@@ -47,7 +49,7 @@ func (f *fitCommand) Run(c *console) error {
 			return err
 		}
 		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe,
-			inputs: f.Inputs}
+			inputs: f.Inputs, motors: f.Robot == rotors.Name, rotors: f.Rotors}
 		if f.Robot == robotArm {
 			todo.arm = &f.armTopics
 		}
@@ -69,6 +71,9 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 	if f.Robot == robotArm {
 		cfg = armlearning.Default().Fit.Config
 	}
+	if f.Robot == rotors.Name {
+		cfg.Heads.Position, cfg.Heads.Rotation = false, false
+	}
 	if f.Config != "" {
 		err := param.Load(f.Config, fitNode, &cfg)
 		if errors.Is(err, param.ErrNoBlock) && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
@@ -89,10 +94,24 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 	if f.NoLatent {
 		cfg.Model.Latent = 0
 	}
+	return cfg, f.check(&cfg)
+}
+
+// check refuses what the fit of a robot has not.
+func (f *fitCommand) check(cfg *fit.Config) error {
 	if f.Robot == robotArm {
-		return cfg, cmp.Or(f.onlyArm(), cfg.Check(armlearning.Prior.System()))
+		return cmp.Or(f.onlyArm(), cfg.Check(armlearning.Prior.System()))
 	}
-	return cfg, cmp.Or(f.onlyQuadrotor(), quadfit.Check(&cfg))
+	if err := f.notArm(); err != nil {
+		return err
+	}
+	if f.Robot == rotors.Name {
+		return f.onlyRotors(cfg)
+	}
+	if f.Rotors != "" {
+		return errors.New("--rotors: expected with --robot rotors alone")
+	}
+	return quadfit.Check(cfg)
 }
 
 // hasBlock reports whether a parameter file has something for the node, sound or not.
@@ -119,6 +138,8 @@ type fitting struct {
 	airframe   string // parameter file, or empty
 	inputs     []string
 	arm        *armTopics // of an arm's bags, nil of a quadrotor's flights
+	motors     bool       // flights are by motors
+	rotors     string     // file of their fitted model, or empty
 }
 
 // fitResult is what a fit came to.
@@ -175,9 +196,12 @@ type readings struct {
 
 // readings reads the inputs of a fit.
 func (c *console) readings(f fitting) (r *readings, err error) {
-	if f.arm != nil {
+	switch {
+	case f.arm != nil:
 		r, err = c.armReadings(f)
-	} else {
+	case f.motors:
+		r, err = c.rotorReadings(f)
+	default:
 		r, err = c.flights(f)
 	}
 	if err != nil {

@@ -66,6 +66,9 @@ func (r *rotorsFit) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if config.Input == rotors.Speeds && likePulses(flights) {
+		c.warn(flights[0].File + ": m1…m4 are taken for rad/s; pulses of 1000 to 2000 µs take a mapping: vnd import")
+	}
 	result := &rotorsFitResult{Out: r.Out, Flights: len(flights), Config: config, Members: r.Members}
 	for _, f := range flights {
 		result.Rows += len(f.Time)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"vnd/pkg/bridge/logs"
 	"vnd/pkg/robot/rotors"
@@ -50,4 +51,18 @@ func sound(flights []*rotors.Flight) error {
 		}
 	}
 	return nil
+}
+
+// likePulses reports whether all motors are within the range of pulses, µs, with a battery beside, which speeds do
+// without.
+func likePulses(flights []*rotors.Flight) bool {
+	const least, most = 1000, 2000
+	for _, f := range flights {
+		for _, m := range f.Motors {
+			if f.Volts == nil || slices.Min(m[:]) < least || slices.Max(m[:]) > most {
+				return false
+			}
+		}
+	}
+	return true
 }

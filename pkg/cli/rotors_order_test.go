@@ -85,6 +85,8 @@ func TestRotorsFitNamesWhatMotorsAre(t *testing.T) {
 		"a clock that runs 1 % fast": {600, asTheyAre, "gyro and attitude wander apart by"},
 		"PWM": {600, func(m [4]float64, i int) float64 { return math.Round(1000 + 1000*m[i]) },
 			"m1…m4 are whole numbers of 1000 to 2000"},
+		"PWM that was filtered": {600, func(m [4]float64, i int) float64 { return 1000.37 + 1000*m[i] },
+			"m1…m4 are taken for rad/s; pulses"},
 		"PWM, every other row interpolated": {600, func() func(m [4]float64, i int) float64 {
 			k := 0
 			return func(m [4]float64, i int) float64 {

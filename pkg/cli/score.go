@@ -70,6 +70,9 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	if s.stride < 1 {
 		return nil, fmt.Errorf("--stride %d: expected at least 1", s.stride)
 	}
+	if s.byMotors() {
+		return c.scoreRotors(&s)
+	}
 	models, names, err := loadAll(s.bundles)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/airframe"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/continual"
@@ -145,10 +144,11 @@ type trainer struct {
 	trials train.World[float32] // for the flights that choose the policy to keep
 	dt     float64
 	from   *policy.Policy[float32]
-	bundle *bundle.Bundle      // to put the policy in
-	model  *vnd.Model[float32] // of the worlds; nil: none
-	motors *rotors.Limits      // nil: it commands thrust and body rates
-	driven []byte              // model of rotors and their limits, as text
+	bundle *bundle.Bundle       // to put the policy in
+	model  *vnd.Model[float32]  // of the worlds; nil: none
+	motors *rotors.Limits       // nil: it commands thrust and body rates
+	driven []byte               // model of rotors and their limits, as text
+	base   train.World[float32] // that a policy of motors begins in; nil: in world
 }
 
 // trainer reads the bundle, if there is one.
@@ -160,9 +160,6 @@ func (t *trainCommand) trainer(cfg *trainConfig, frame *airframe.Airframe) (*tra
 		return nil, errors.New("--rotors: expected with --robot rotors")
 	}
 	if t.Bundle == "" {
-		if len(t.Flights) > 0 {
-			return nil, errors.New("--flights: latents of flights take a model, expected --bundle too")
-		}
 		wide := forTrials(cfg.Nominal)
 		b := &bundle.Bundle{Robot: quadrotor.Name, Dt: cfg.Nominal.Dt}
 		return &trainer{world: quadtrain.NominalWorld[float32](cfg.Nominal),
@@ -288,10 +285,16 @@ func (t *trainCommand) train(c *console, g dist.Group) (*trainResult, error) {
 	if err := dist.Agree(g, err); err != nil {
 		return nil, err
 	}
+	b := c.newBar("train")
+	if p.base != nil {
+		if err := t.trainBase(c, p, g, b.showTraining); err != nil {
+			b.done()
+			return nil, explained(err, t.Out+".checkpoint", "training")
+		}
+	}
 	trials := quadtrain.NewTrials(p.trials, p.tasks, p.dt, seedOfTrials)
 	trials.Sample = train.Sampler(p.cfg.BankShare, p.bank, p.trials.Sample)
 	checkpoint := t.Out + ".checkpoint"
-	b := c.newBar("train")
 	r, err := quadtrain.Run(c.ctx, p.cfg.Config, p.world, p.dt,
 		quadtrain.Options{Seed: t.Seed, Tasks: p.tasks, Limits: p.frame.Limits, Motors: p.motors, From: p.from,
 			Bank: p.bank, Fly: trials.Fly, Checkpoint: checkpoint, Progress: b.showTraining, Ranks: g,
@@ -367,34 +370,4 @@ func (b bar) showTraining(p train.Progress) {
 		text += fmt.Sprintf(", in trial flights %.3f m", p.Score)
 	}
 	b.at(float64(p.Epoch)/float64(p.Epochs), fmt.Sprintf("%s, %v left", text, p.Left.Round(time.Second)))
-}
-
-// bank encodes the latents of flights, and makes the latent prior of them.
-func (t *trainCommand) bank(c *console, s *trainer) ([]float32, error) {
-	if len(t.Flights) == 0 {
-		return nil, nil
-	}
-	m, q, err := vnd.FromBundle(s.bundle, quadrotor.Reader)
-	if err != nil {
-		return nil, err
-	}
-	o, err := recordings{dt: q.Dt, window: m.Net.Context, airframe: t.Airframe}.options()
-	if err != nil {
-		return nil, err
-	}
-	flights, err := c.read(t.Flights, o)
-	if err != nil {
-		return nil, err
-	}
-	var segments [][]quad.Row
-	for _, f := range flights {
-		segments = append(segments, f.Segments...)
-	}
-	bank := vnd.Latents(m, q, segments, 10) // of every tenth row
-	if len(bank) == 0 {
-		return nil, fmt.Errorf("--flights: no stretch of %d rows in them", m.Net.Context+1)
-	}
-	s.model.LatentPrior = vnd.NewLatentPrior(bank, m.Net.Latent)
-	c.log.Info().Msgf("%d latents of %d flights", len(bank)/m.Net.Latent, len(flights))
-	return bank, nil
 }

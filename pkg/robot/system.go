@@ -24,7 +24,7 @@ type Dims struct {
 
 // Span names a run of channels, for weights, plots and switches. Some names have a meaning; any other has none:
 //   - tangent "velocity": novelty is of it alone, and 0 without it; also "position", "rotation": weights of the loss,
-//     switches of heads
+//     switches of heads, and "rates", which that of "rotation" switches
 //   - input "position", "last_command", "actuator", "thrust_vector", and context "actuator", "residual": switches of
 //     inputs; a position is no input unless it is switched on
 type Span struct {

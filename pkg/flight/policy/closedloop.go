@@ -66,6 +66,9 @@ type ClosedLoopRunner struct {
 	Encoder *latent.Encoder // nil: the policy listens to none
 }
 
+// oldestLatent is the age of a latent that is flown by at the most, s: the default of latent_age.
+const oldestLatent = 0.1
+
 // NewClosedLoopRunner flies a bundle along a reference (t in s).
 func NewClosedLoopRunner(b *bundle.Bundle, reference func(t float64) quad.Reference) (*ClosedLoopRunner, error) {
 	l, err := Load(b)
@@ -81,12 +84,11 @@ func (l *LoadedBundle) NewRunner(reference func(t float64) quad.Reference) (*Clo
 	if l.Model == nil || l.Model.Net.Latent == 0 || !l.Policy.UsesLatent() {
 		return f, nil
 	}
-	const oldest = 0.1 // age of a latent that is flown by at the most, s: the default of latent_age
 	r, err := latent.LoadModel(l.Model, l.Robot, 1)
 	if err != nil {
 		return nil, err
 	}
-	if f.Encoder, err = latent.New(oldest); err != nil {
+	if f.Encoder, err = latent.New(oldestLatent); err != nil {
 		return nil, err
 	}
 	f.Encoder.Swap(r)

@@ -86,7 +86,7 @@ func within[F kernel.Float](o Observation, middle, half []F, latent int, hidden 
 func (p *Policy[F]) WithPush(unit float64) (*Policy[F], error) {
 	o := p.Observation
 	o.Push = unit
-	c, err := New[F](o, p.Limits, p.Latent, p.Net.Hidden)
+	c, err := p.untrained(o)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +111,14 @@ func (p *Policy[F]) WithPush(unit float64) (*Policy[F], error) {
 		c.Norm.Scale[j] = 1
 	}
 	return c, nil
+}
+
+// untrained is a policy of the same commands that observes o.
+func (p *Policy[F]) untrained(o Observation) (*Policy[F], error) {
+	if p.Motors != nil {
+		return NewRotors[F](o, *p.Motors, p.Latent, p.Net.Hidden)
+	}
+	return New[F](o, p.Limits, p.Latent, p.Net.Hidden)
 }
 
 // Action is the command in units of the limits.

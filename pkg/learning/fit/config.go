@@ -48,7 +48,7 @@ type Inputs struct {
 type Heads struct {
 	Position bool `param:"position" default:"true" doc:"residual head for position"`
 	Velocity bool `param:"velocity" default:"true" doc:"residual head for velocity"`
-	Rotation bool `param:"rotation" default:"true" doc:"residual head for the rotation vector"`
+	Rotation bool `param:"rotation" default:"true" doc:"residual head for the rotation vector, and for body rates where they are measured"`
 }
 
 // Loss weighs the objective L_dyn + λ_rec L_rec + λ_mmd MMD.

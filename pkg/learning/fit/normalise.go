@@ -191,7 +191,7 @@ func switchOff(cfg *Config, m *vnd.Model[float32]) {
 	off(ctx, "actuator", m.Context.Scale, cfg.Inputs.Actuator)
 	off(ctx, "residual", m.Context.Scale, cfg.Inputs.Residuals)
 	for name, on := range map[string]bool{"position": cfg.Heads.Position, "velocity": cfg.Heads.Velocity,
-		"rotation": cfg.Heads.Rotation} {
+		"rotation": cfg.Heads.Rotation, "rates": cfg.Heads.Rotation} {
 		off(out, name, m.Output, on)
 		off(out, name, m.BiasShare, on)
 	}

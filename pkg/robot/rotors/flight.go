@@ -1,5 +1,10 @@
 package rotors
 
+import (
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
 // Measured is the size of the measured state: p_W m, q_WB (w first), v_W m/s, w_B rad/s.
 const Measured = 13
 
@@ -34,4 +39,23 @@ func (f *Flight) Starts(first, stride, steps int) (starts []Start) {
 		}
 	}
 	return starts
+}
+
+// Rows are those of each stretch.
+func (f *Flight) Rows() (segments [][]Row) {
+	for _, s := range f.Stretches {
+		rows := make([]Row, 0, s[1]-s[0])
+		for k := s[0]; k < s[1]; k++ {
+			rows = append(rows, Row{f.Time[k], stateOf(&f.State[k]), f.Motors[k]})
+		}
+		segments = append(segments, rows)
+	}
+	return segments
+}
+
+// stateOf reads a measured state.
+func stateOf(x *[Measured]float64) State {
+	v := func(i int) so3.Vec3 { return so3.Vec3{X: x[i], Y: x[i+1], Z: x[i+2]} }
+	q := so3.Quat{W: x[atQ], X: x[atQ+1], Y: x[atQ+2], Z: x[atQ+3]}
+	return State{quad.State{P: v(atP), Q: q, V: v(atV)}, v(atW)}
 }

@@ -93,11 +93,11 @@ func (r Robot) Action(motors *[4]float64, a []float32) {
 
 // State reads the state of s[S].
 func (r Robot) State(s []float32) State {
-	v := func(i int) so3.Vec3 {
-		return so3.Vec3{X: float64(s[i]), Y: float64(s[i+1]), Z: float64(s[i+2])}
+	var x [Measured]float64
+	for i := range x {
+		x[i] = float64(s[i])
 	}
-	q := so3.Quat{W: float64(s[atQ]), X: float64(s[atQ+1]), Y: float64(s[atQ+2]), Z: float64(s[atQ+3])}
-	return State{quad.State{P: v(atP), Q: q, V: v(atV)}, v(atW)}
+	return stateOf(&x)
 }
 
 // Read returns the parts of a row.

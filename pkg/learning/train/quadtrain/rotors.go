@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/rotors"
+	"vnd/pkg/vnd"
 )
 
 // actions is A: four motors, as many as thrust and body rates.
@@ -74,8 +75,21 @@ func RotorWorld[F kernel.Float](n Nominal, sys *rotors.System[F]) train.World[F]
 			lag := n.MinLag + (max(n.MaxLag, n.MinLag)-n.MinLag)*rng.Float64()
 			return sys.Vary(max(.1, 1+n.Gain*rng.NormFloat64()), 1+n.Margins.Gain*(2*rng.Float64()-1), lag/n.MeanLag())
 		}}
-	return &train.Responding[F]{World: w, Dt: n.Dt, Draw: func(rng *rand.Rand, each []train.Response) {
-		r := train.Response{Gain: 1, Delay: (n.MaxDelay + n.Margins.Delay) * rng.Float64()}
+	return alike(w, n.Dt, Margins{Delay: n.MaxDelay + n.Margins.Delay})
+}
+
+// LearnedRotors is Learned of a robot that four rotors drive.
+func LearnedRotors[F kernel.Float](m *vnd.Model[F], dt float64, through bool, p Pushes, around Margins) train.World[F] {
+	return alike(Learned(m, dt, through, p, Margins{}), dt, around)
+}
+
+// alike puts a world behind rotors that all answer by one gain and delay, of which each tile of an epoch draws.
+func alike[F kernel.Float](w train.World[F], dt float64, m Margins) train.World[F] {
+	return &train.Responding[F]{World: w, Dt: dt, Draw: func(rng *rand.Rand, each []train.Response) {
+		r := train.Response{Gain: 1, Delay: m.Delay * rng.Float64()}
+		if m.Gain > 0 {
+			r.Gain += m.Gain * (2*rng.Float64() - 1)
+		}
 		for j := range each {
 			each[j] = r
 		}
