@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -124,6 +125,8 @@ type armWatch struct {
 	refused  int
 	trips    []string
 	tripped  bool
+	freeing  bool // a guard is being reset
+	refusals int  // resets in a row that did not help
 	said     time.Time
 }
 
@@ -234,9 +237,11 @@ func (w *armWatch) onDiagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) 
 		if tripped && !w.tripped {
 			w.trips = append(w.trips, fmt.Sprintf("%.1f s: %s", w.seconds(), cause))
 			w.report("guard: %s; it is reset", cause)
-			go w.reset()
 		}
-		w.tripped = tripped
+		if w.tripped = tripped; held(s) && !w.freeing && w.begun != 0 {
+			w.freeing = true
+			go w.free()
+		}
 		id, commands := strings.CutPrefix(strings.TrimSuffix(s.Message, " commands"), "the policy of bundle ")
 		if !commands {
 			continue
@@ -268,18 +273,31 @@ func (w *armWatch) measured(id string, values []diagnosticmsgs.KeyValue) {
 	}
 }
 
-// reset ends a fault, and has the arm follow the circle again.
-func (w *armWatch) reset() {
+// held reports whether an arm is held: by a guard, or as nothing is followed after a reset.
+func held(s *diagnosticmsgs.DiagnosticStatus) bool {
+	return strings.HasPrefix(s.Message, "the law holds the arm: ") ||
+		slices.ContainsFunc(s.Values, func(v diagnosticmsgs.KeyValue) bool {
+			return v.Key == "follows" && strings.HasPrefix(v.Value, "nothing")
+		})
+}
+
+// free ends a fault, and has the arm follow the circle again. Where that is refused the next diagnostics ask again.
+func (w *armWatch) free() {
 	ctx, cancel := context.WithTimeout(context.Background(), silence)
 	defer cancel()
 	_, err := w.Trigger(ctx, armController+"/reset_guard")
 	if err == nil {
 		_, err = w.SetTask(ctx, armController+"/set_task", armcontrol.Task, circling)
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.report("guard: %v", err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.freeing = false; err == nil {
+		w.refusals = 0
+		return
+	}
+	if w.refusals++; w.refusals == mostRefusals {
+		w.failed.report(fmt.Errorf("the arm cannot move on: %w (--lockstep is for machines that are busy with other "+
+			"things)", err))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 )
 
 // quickArm are parameters with which an arm learns in seconds.
@@ -67,5 +69,24 @@ func TestArmResultInWords(t *testing.T) {
 	if err := w.result().WriteText(&text); err != nil ||
 		!strings.Contains(text.String(), "2.00 mm off before learning, 0.50 mm after: 4.0 times less") {
 		t.Errorf("%v: %s", err, text.String())
+	}
+}
+
+// TestArmsThatAreHeld: by a guard, or as nothing is followed any more.
+func TestArmsThatAreHeld(t *testing.T) {
+	for _, c := range []struct {
+		message, follows string
+		want             bool
+	}{
+		{"the policy of bundle a commands", circling, false},
+		{"the law holds the arm: the clock was set", circling, true},
+		{"computed torque commands", "nothing: the arm is held", true},
+		{"computed torque commands", circling, false},
+	} {
+		s := diagnosticmsgs.DiagnosticStatus{Message: c.message,
+			Values: []diagnosticmsgs.KeyValue{{Key: "follows", Value: c.follows}}}
+		if got := held(&s); got != c.want {
+			t.Errorf("%q, follows %s: %t", c.message, c.follows, got)
+		}
 	}
 }
