@@ -238,7 +238,8 @@ func (w *armWatch) onDiagnostics(m *diagnosticmsgs.DiagnosticArray, _ ros.Info) 
 			w.trips = append(w.trips, fmt.Sprintf("%.1f s: %s", w.seconds(), cause))
 			w.report("guard: %s; it is reset", cause)
 		}
-		if w.tripped = tripped; held(s) && !w.freeing && w.begun != 0 {
+		w.tripped = tripped
+		if begun := w.begun != 0 || len(w.trips) > 0; begun && held(s) && !w.freeing {
 			w.freeing = true
 			go w.free()
 		}
