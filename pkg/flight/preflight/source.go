@@ -154,11 +154,13 @@ func scatter(all []misfit) float64 {
 	return sizes[len(sizes)/2] / middle
 }
 
-// jumps are how often positions leap as no robot does, and the farthest of these leaps, m.
+// jumps are how often positions leap as no robot does, and the farthest of these leaps, m. One that goes on as it leapt
+// has begun to move.
 func jumps(s []Sample, all []misfit, noise float64) (n int, farthest float64) {
 	last := -len(s)
 	for _, m := range all {
-		if m.off.Norm() < m.may+math.Max(leastJump, surely*noise*m.unit) {
+		most := m.may + math.Max(leastJump, surely*noise*m.unit)
+		if m.off.Norm() < most || m.at == len(s)-1 || s[m.at+1].goesOn(&s[m.at], &s[m.at-1], most) {
 			continue
 		}
 		if m.at-last > 3 { // else it is still of the same one
@@ -168,6 +170,12 @@ func jumps(s []Sample, all []misfit, noise float64) (n int, farthest float64) {
 		farthest = math.Max(farthest, s[m.at].P.Sub(s[m.at-1].P).Norm())
 	}
 	return n, farthest
+}
+
+// goesOn reports whether the way to a sample is like that between the two before, within some metres.
+func (x *Sample) goesOn(before, first *Sample, within float64) bool {
+	ratio := (x.Stamp - before.Stamp) / (before.Stamp - first.Stamp)
+	return x.P.Sub(before.P).Sub(before.P.Sub(first.P).Scale(ratio)).Norm() < within
 }
 
 // velocityNoise is what velocities fitted to the poses of a robot at rest would err by, root mean square, m/s; 0 where

@@ -44,6 +44,7 @@ func TestSource(t *testing.T) {
 		"another body":             {0.0005, glitch(0.3, 0.5, false), "jumps", "yes, with smoothing; flights"},
 		"loops that close":         {0.001, glitch(0.1, 0, true), "jumps", "yes, with smoothing; flights"},
 		"noise that hides a jump":  {0.003, glitch(0.02, 0, true), "", "yes, with smoothing: keep"},
+		"moves that begin at once": {0.0001, begins, "", "yes"},
 		"a source that walks away": {0.0005, walks, "drift", "yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +81,9 @@ func glitch(by, length float64, good bool) func(float64, so3.Vec3) so3.Vec3 {
 		return p
 	}
 }
+
+// begins moves along z by 3 m/s at once, and ends that so.
+func begins(t float64, p so3.Vec3) so3.Vec3 { return p.Add(so3.Vec3{Z: 3 * min(max(t-117, 0), 0.2)}) }
 
 // walks away by 2 cm/s.
 func walks(t float64, p so3.Vec3) so3.Vec3 { return p.Add(so3.Vec3{Y: 0.02 * (t - 100)}) }

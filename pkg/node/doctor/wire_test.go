@@ -185,7 +185,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", name, found[name], want)
 		}
 	}
-	if busy := strings.Contains(found["rate"]+found["delay"],
+	if busy := strings.Contains(found["rate"]+found["delay"]+found["jumps"],
 		"wrong"); failed != busy { // which a busy machine may well be
 		t.Errorf("failed: %v, found %q", failed, found)
 	}
