@@ -21,42 +21,48 @@ static void pack_whole(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrd
 	}
 }
 
-// product computes sum [MR×NR] = Σ_p a[i·lda + p]·b[p·nv·VL + j] for one panel. Rows past the last repeat it.
-INLINE void product(const int nv, ptrdiff_t rows, ptrdiff_t k, const float *restrict a, ptrdiff_t lda,
+// product computes sum [high×NR] = Σ_p a[i·lda + p]·b[p·nv·VL + j] for one panel.
+INLINE void product(const int high, const int nv, ptrdiff_t k, const float *restrict a, ptrdiff_t lda,
 	const float *restrict b, float *restrict sum) {
 	vec acc[MR][2];
 	const float *row[MR];
 #pragma GCC unroll 16
-	for (int i = 0; i < MR; i++) {
+	for (int i = 0; i < high; i++) {
 		acc[i][0] = acc[i][1] = (vec){0};
-		row[i] = a + (i < rows ? i : rows - 1) * lda;
+		row[i] = a + i * lda;
 	}
 	for (ptrdiff_t p = 0; p < k; p++, b += nv * VL) {
 		vec b0 = *(const vec_u *)b, b1 = nv > 1 ? *(const vec_u *)(b + VL) : b0;
 #pragma GCC unroll 16
-		for (int i = 0; i < MR; i++) {
+		for (int i = 0; i < high; i++) {
 			acc[i][0] += row[i][p] * b0;
 			if (nv > 1)
 				acc[i][1] += row[i][p] * b1;
 		}
 	}
 #pragma GCC unroll 16
-	for (int i = 0; i < MR; i++)
+	for (int i = 0; i < high; i++)
 		for (int j = 0; j < nv; j++)
 			*(vec_u *)(sum + i * NR + j * VL) = acc[i][j];
 }
 
-static __attribute__((noinline)) void product1(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda,
-	const float *b,
-	float *sum) {
-	product(1, rows, k, a, lda, b, sum);
-}
+// Each height and width is a function of its own: compiled into one, gcc makes one loop of them, with branches.
+#define PRODUCT(high, nv) \
+	static __attribute__((noinline)) void product##high##x##nv(ptrdiff_t k, const float *a, ptrdiff_t lda, \
+		const float *b, float *sum) { \
+		product(high < MR ? high : MR, nv, k, a, lda, b, sum); \
+	}
+#define PRODUCTS(nv) \
+	PRODUCT(1, nv) PRODUCT(2, nv) PRODUCT(3, nv) PRODUCT(4, nv) \
+	PRODUCT(5, nv) PRODUCT(6, nv) PRODUCT(7, nv) PRODUCT(8, nv)
+PRODUCTS(1)
+PRODUCTS(2)
 
-static __attribute__((noinline)) void product2(ptrdiff_t rows, ptrdiff_t k, const float *a, ptrdiff_t lda,
-	const float *b,
-	float *sum) {
-	product(2, rows, k, a, lda, b, sum);
-}
+// products holds those of 1 to MR rows, by one and by two vectors.
+static void (*const products[2][8])(ptrdiff_t k, const float *a, ptrdiff_t lda, const float *b, float *sum) = {
+	{product1x1, product2x1, product3x1, product4x1, product5x1, product6x1, product7x1, product8x1},
+	{product1x2, product2x2, product3x2, product4x2, product5x2, product6x2, product7x2, product8x2},
+};
 
 // abreast computes sum [count·NR] for one row and count whole panels at a time: an addition waits for the one before
 // it.
@@ -181,15 +187,12 @@ INLINE void fetch(const int kind, ptrdiff_t rows, ptrdiff_t n, ptrdiff_t i, ptrd
 		}
 }
 
-// tile_of multiplies up to MR rows from i on with the panel of column j, and finishes them.
-INLINE void tile_of(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
+// tile_of multiplies `count`, at most MR, rows from i on with the panel of column j, and finishes them.
+INLINE void tile_of(const int kind, ptrdiff_t count, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
 	const operands *o,
 	ptrdiff_t i, ptrdiff_t j, float *sum) {
-	ptrdiff_t cols = n - j < NR ? n - j : NR, count = rows - i < MR ? rows - i : MR;
-	if (cols > VL)
-		product2(count, k, a + i * k, k, w + j * k, sum);
-	else
-		product1(count, k, a + i * k, k, w + j * k, sum);
+	ptrdiff_t cols = n - j < NR ? n - j : NR;
+	products[cols > VL][count - 1](k, a + i * k, k, w + j * k, sum);
 	finish(kind, count, cols, n, i, j, sum, o);
 }
 
@@ -218,20 +221,24 @@ INLINE void rows_by_panels(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_
 		rows_reduced(kind, rows, k, n, a, w, o);
 		return;
 	}
+	if (rows == 0)
+		return;
+	const ptrdiff_t tiles = (rows + MR - 1) / MR, high = (rows + tiles - 1) / tiles; // of nearly even height
 	if (k <= FEW && rows >= MR) {
-		for (ptrdiff_t i = 0; i < rows; i += MR)
+		for (ptrdiff_t i = 0; i < rows; i += high)
 			for (ptrdiff_t j = 0; j < n; j += NR) {
-				if (i + 2 * MR <= rows)
-					fetch(kind, MR, n, i + MR, j, o);
-				tile_of(kind, rows, k, n, a, w, o, i, j, sum);
+				if (i + 2 * high <= rows)
+					fetch(kind, high, n, i + high, j, o);
+				tile_of(kind, rows - i < high ? rows - i : high, k, n, a, w, o, i, j, sum);
 			}
 		return;
 	}
 	for (ptrdiff_t j = rows == 1 ? one_row(kind, k, n, a, w, o) : 0; j < n; j += NR)
-		for (ptrdiff_t i = 0; i < rows; i += MR) {
+		for (ptrdiff_t i = 0; i < rows; i += high) {
+			const ptrdiff_t count = rows - i < high ? rows - i : high;
 			if (rows >= MR)
-				fetch(kind, rows - i < MR ? rows - i : MR, n, i, j, o);
-			tile_of(kind, rows, k, n, a, w, o, i, j, sum);
+				fetch(kind, count, n, i, j, o);
+			tile_of(kind, count, k, n, a, w, o, i, j, sum);
 		}
 }
 
