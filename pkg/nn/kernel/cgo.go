@@ -13,6 +13,8 @@ package kernel
 #cgo nocallback vnd_gru_gates
 #cgo noescape vnd_gru_gates_backward
 #cgo nocallback vnd_gru_gates_backward
+#cgo noescape vnd_gru_sequence
+#cgo nocallback vnd_gru_sequence
 #cgo noescape vnd_axpy
 #cgo nocallback vnd_axpy
 #cgo noescape vnd_squared_norm
@@ -93,6 +95,10 @@ func gruGatesC(rows, n int, gi, bi, gh, bh, h, next []float32) {
 
 func gruGatesBackwardC(rows, n int, gi, gh, h, dnext, dh []float32) {
 	C.vnd_gru_gates_backward(size(rows), size(n), ptr(gi), ptr(gh), ptr(h), ptr(dnext), ptr(dh))
+}
+
+func gruSequenceC(reduced bool, steps, n int, gi, bi, w, gh, bh, h []float32) {
+	C.vnd_gru_sequence(C.int(flag(reduced)), size(steps), size(n), ptr(gi), ptr(bi), ptr(w), ptr(gh), ptr(bh), ptr(h))
 }
 
 func axpyC(a float32, x, y []float32) { C.vnd_axpy(size(len(x)), C.float(a), ptr(x), ptr(y)) }

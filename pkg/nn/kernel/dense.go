@@ -127,6 +127,24 @@ func DenseFilm[F Float](rows int, x []F, w *Weights[F], bias, film, pre, y, slop
 	denseFilmGo(rows, w, x, bias, film, pre, y, slope)
 }
 
+// GruSequence runs a GRU of w.K hidden units through rows of time, from h = 0, and returns the last h, a part of h: see
+// GruGates. gi [steps×3K] holds the products of the inputs, w [K×3K] are the weights of h. gh [3K] and h [2×K] are
+// scratch, and gi afterwards too.
+func GruSequence[F Float](steps int, gi, bi []F, w *Weights[F], gh, bh, h []F) []F {
+	n := w.K
+	if w.N != 3*n {
+		panic("kernel: weights of a GRU with other than three gates")
+	}
+	gi, bi, gh, bh, h = Need(gi, steps*3*n), Need(bi, 3*n), Need(gh, 3*n), Need(bh, 3*n), Need(h, 2*n)
+	if Native[F]() {
+		gruSequenceC(w.reduced, steps, n, Float32s(gi), Float32s(bi), Float32s(w.panels), Float32s(gh), Float32s(bh),
+			Float32s(h))
+	} else {
+		gruSequenceGo(steps, gi, bi, w, gh, bh, h)
+	}
+	return h[steps%2*n:][:n]
+}
+
 // DenseGeluBackward turns the slope that DenseGelu wrote into the gradient of u: slope ← slope·(dy·W). dy [rows×K] is
 // the gradient past the layer that read y, and W that layer's weights, transposed.
 func DenseGeluBackward[F Float](rows int, dy []F, w *Weights[F], slope []F) {

@@ -23,6 +23,17 @@ func productGo[F Float](rows int, w *Weights[F], x []F, f func(i, j, at int, sum
 	}
 }
 
+func gruSequenceGo[F Float](steps int, gi, bi []F, w *Weights[F], gh, bh, h []F) {
+	n := w.K
+	now, next := h[:n], h[n:]
+	clear(now)
+	for t := range steps {
+		denseGo(1, w, now, nil, nil, gh)
+		gruGatesGo(1, n, gi[t*3*n:], bi, gh, bh, now, next)
+		now, next = next, now
+	}
+}
+
 // rounded is x in bfloat16: the upper half of its bits, to the nearest, of two the even one. Subnormal numbers become
 // 0.
 func rounded[F Float](x F) F {

@@ -120,6 +120,11 @@ void vnd_gru_gates_backward(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, c
 	use->gru_gates_backward(rows, n, gi, gh, h, dnext, dh);
 }
 
+void vnd_gru_sequence(int reduced, ptrdiff_t steps, ptrdiff_t n, float *gi, const float *bi, const float *w,
+	float *gh, const float *bh, float *h) {
+	use->gru_sequence(reduced, steps, n, gi, bi, w, gh, bh, h);
+}
+
 void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y) { use->axpy(n, a, x, y); }
 
 double vnd_squared_norm(ptrdiff_t n, const float *x) { return use->squared_norm(n, x); }

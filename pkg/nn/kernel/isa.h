@@ -8,12 +8,15 @@
 
 #include "dense.h"
 
+#include "recurrent.h"
+
 const vnd_kernels ISA(vnd) = {
 	ISA_NAME,
 	gemm,
 	column_sums,
 	gru_gates,
 	gru_gates_backward,
+	gru_sequence,
 	axpy,
 	squared_norm,
 	rbf,

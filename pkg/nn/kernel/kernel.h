@@ -20,6 +20,8 @@ typedef struct {
 		const float *h, float *next);
 	void (*gru_gates_backward)(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,
 		const float *dnext, float *dh);
+	void (*gru_sequence)(int reduced, ptrdiff_t steps, ptrdiff_t n, float *gi, const float *bi, const float *w,
+		float *gh, const float *bh, float *h);
 	void (*axpy)(ptrdiff_t n, float a, const float *x, float *y);
 	double (*squared_norm)(ptrdiff_t n, const float *x);
 	void (*rbf)(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);
@@ -72,6 +74,8 @@ void vnd_gru_gates(ptrdiff_t rows, ptrdiff_t n, float *gi, const float *bi, floa
 	const float *h, float *next);
 void vnd_gru_gates_backward(ptrdiff_t rows, ptrdiff_t n, float *gi, float *gh, const float *h,
 	const float *dnext, float *dh);
+void vnd_gru_sequence(int reduced, ptrdiff_t steps, ptrdiff_t n, float *gi, const float *bi, const float *w,
+	float *gh, const float *bh, float *h);
 void vnd_axpy(ptrdiff_t n, float a, const float *x, float *y);
 double vnd_squared_norm(ptrdiff_t n, const float *x);
 void vnd_rbf(ptrdiff_t rows, ptrdiff_t n, float *dot, const float *x2, const float *y2, float c, float *sums);

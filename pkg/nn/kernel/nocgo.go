@@ -13,6 +13,7 @@ func gemmC(bool, bool, int, int, int, []float32, int, []float32, int, float32, [
 func columnSumsC(_, _ int, _, _ []float32)                                                     {}
 func gruGatesC(_, _ int, _, _, _, _, _, _ []float32)                                           {}
 func gruGatesBackwardC(_, _ int, _, _, _, _, _ []float32)                                      {}
+func gruSequenceC(_ bool, _, _ int, _, _, _, _, _, _ []float32)                                {}
 func axpyC(_ float32, _, _ []float32)                                                          {}
 func squaredNormC(_ []float32) float64                                                         { return 0 }
 func rbfC(_, _ int, _, _, _ []float32, _ float32, _ []float32)                                 {}

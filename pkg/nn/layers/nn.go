@@ -105,6 +105,10 @@ func (g *GRU[F]) Run(params []F, steps, rows int, gi, gh, h []F) {
 // RunLast is Run without a tape: gh [B×3H] and h [2×B×H] are scratch. It returns
 // h_T, a part of h. The numbers are those of Run, bit for bit.
 func (g *GRU[F]) RunLast(params []F, steps, rows int, gi, gh, h []F) []F {
+	if rows == 1 {
+		wh, bi, bh := &g.Hidden.forward, g.Input.BiasOf(params), g.Hidden.BiasOf(params)
+		return kernel.GruSequence(steps, gi, bi, wh, gh, bh, h)
+	}
 	n := g.Hidden.In
 	now, next := h[:rows*n], h[rows*n:2*rows*n]
 	clear(now)
