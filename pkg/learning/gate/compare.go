@@ -79,29 +79,41 @@ func (c *comparison) bundles() int {
 	return 2
 }
 
-// crashes refuses what crashes where the current bundle does not, unless that crashes elsewhere as often. In every
-// other flight it is too many in any case.
+// crashes refuses what crashes where the current bundle does not, unless that crashes elsewhere more often, as a fair
+// coin would show it in less than one case of four. In every other flight it is too many in any case.
 func (c *comparison) crashes(last bool) {
-	mine, theirs, first := 0, 0, -1
-	for k := range c.figures[0] {
-		now := 0
-		if !c.alone {
-			now = c.figures[1][k].Crashes
-		}
-		if f := &c.figures[0][k]; first < 0 && f.Crashes > now {
-			first = k
-		}
-		mine, theirs = mine+c.figures[0][k].Crashes, theirs+now
-	}
+	saved, lost, first := c.discordant()
+	mine, n := summary(c.figures[0]).Crashes, len(c.figures[0])
 	const lead = 2 // by which the current bundle may make up for a crash in flights to come
-	switch n := len(c.figures[0]); {
+	switch {
 	case c.alone && mine > 0:
 		c.refuse("crash in flight %d: %s", first+1, c.figures[0][first].Crash)
-	case mine > theirs && (last || theirs == 0 || mine > theirs+lead):
+	case lost > 0 && (saved == 0 || lost > saved+lead || last && signTest(saved, lost) >= 0.25):
 		c.refuse("crash in flight %d, where the current bundle does not crash: %s", first+1, c.figures[0][first].Crash)
 	case last && 2*mine > n:
-		c.refuse("crashes in %d of %d flights, as the current bundle does in %d: none of them flies", mine, n, theirs)
+		c.refuse("crashes in %d of %d flights, as the current bundle does in %d: none of them flies", mine, n,
+			mine+saved-lost)
 	}
+}
+
+// discordant counts the flights in which the current bundle alone crashes, and those in which the candidate alone does,
+// of which first is the first.
+func (c *comparison) discordant() (saved, lost, first int) {
+	for k := range c.figures[0] {
+		mine, theirs := c.figures[0][k].Crashes, 0
+		if !c.alone {
+			theirs = c.figures[1][k].Crashes
+		}
+		if mine < theirs {
+			saved++
+		}
+		if mine > theirs {
+			if lost++; lost == 1 {
+				first = k
+			}
+		}
+	}
+	return saved, lost, first
 }
 
 func (c *comparison) refuse(format string, args ...any) {
@@ -167,16 +179,18 @@ func (c *comparison) rate(allowed float64) {
 // errors compares the errors, pair by pair, and reports whether the candidate is shown to err less.
 func (c *comparison) errors() (better bool) {
 	cfg, s := &c.gate.Config, &c.stage
-	d := make([]float64, len(c.figures[0]))
-	for k := range d {
-		d[k] = c.figures[0][k].Error - c.figures[1][k].Error
+	pairs := c.pairs()
+	d, mine, theirs := make([]float64, len(pairs)), 0., 0.
+	for i, k := range pairs {
+		x, y := c.figures[0][k].Error, c.figures[1][k].Error
+		d[i], mine, theirs = x-y, mine+x/float64(len(pairs)), theirs+y/float64(len(pairs))
 	}
 	const stream = 0xb007
 	ci := Bootstrap(d, cfg.Level, cfg.Resamples, rand.New(rand.NewPCG(c.gate.Seed, stream)))
 	if g := c.gate.Good; g > 0 {
 		ci = ci.widen(1 / math.Sqrt(g))
 	}
-	s.Difference, s.Tolerance = &ci, max(cfg.Tolerance, cfg.Relative*s.Current.Error)
+	s.Compared, s.Difference, s.Tolerance = len(pairs), &ci, max(cfg.Tolerance, cfg.Relative*theirs)
 	if ci.High <= s.Tolerance {
 		return ci.High < -s.Tolerance
 	}
@@ -184,9 +198,39 @@ func (c *comparison) errors() (better bool) {
 	if ci.Low > s.Tolerance {
 		verdict = "errs more"
 	}
-	c.refuse("%s: %.4f m, the current bundle %.4f m in the same flights, a difference of %.4f m (%.4g %% interval %.4f to %.4f) with %.4f m allowed",
-		verdict, s.Candidate.Error, s.Current.Error, ci.Mean, 100*cfg.Level, ci.Low, ci.High, s.Tolerance)
+	c.refuse("%s: %.4f m, the current bundle %.4f m in the same %d flights, a difference of %.4f m (%.4g %% interval %.4f to %.4f) with %.4f m allowed",
+		verdict, mine, theirs, len(pairs), ci.Mean, 100*cfg.Level, ci.Low, ci.High, s.Tolerance)
 	return false
+}
+
+// pairs are the flights whose errors are compared: those in which nobody crashes. Crashes are counted, see crashes. As
+// large errors they would hide how both fly otherwise, and one more or less would decide. All flights count where the
+// candidate is shown to crash less, and where few others are left.
+func (c *comparison) pairs() []int {
+	var all, flown []int
+	for k := range c.figures[0] {
+		all = append(all, k)
+		if c.figures[0][k].Crashes+c.figures[1][k].Crashes == 0 {
+			flown = append(flown, k)
+		}
+	}
+	const few = 8
+	saved, lost, _ := c.discordant()
+	if len(flown) < few || signTest(saved, lost) <= 1-c.gate.Config.Level {
+		return all
+	}
+	return flown
+}
+
+// signTest returns how likely a fair coin is to show heads in so many of its tosses, or in more of them.
+func signTest(heads, tails int) float64 {
+	n := heads + tails
+	p, term := 0., math.Pow(0.5, float64(n)) // of n heads
+	for k := n; k >= heads; k-- {
+		p += term
+		term *= float64(k) / float64(n-k+1)
+	}
+	return p
 }
 
 // summary of flights: the mean of the errors, and the worst of the rest.

@@ -87,7 +87,8 @@ type Stage struct {
 	Flights    int       `json:"flights,omitempty"` // of each bundle
 	Candidate  *Figures  `json:"candidate,omitempty"`
 	Current    *Figures  `json:"current,omitempty"`
-	Difference *Interval `json:"difference_m,omitempty"` // of the mean errors, candidate − current
+	Compared   int       `json:"compared,omitempty"`     // of the flights: those whose errors are compared
+	Difference *Interval `json:"difference_m,omitempty"` // of their mean errors, candidate − current
 	Tolerance  float64   `json:"tolerance_m,omitempty"`
 }
 
