@@ -28,6 +28,7 @@ type commands struct {
 	Predict predictCommand `cmd:"" help:"Predict a flight open loop, from its true states with its recorded commands."`
 	Score   scoreCommand   `cmd:"" help:"Score predictions on flights, beside simple baselines."`
 	Train   trainCommand   `cmd:"" help:"Train a policy by back-propagation through time, in the nominal simulator or in a fitted model."`
+	Throw   throwCommand   `cmd:"" help:"Train a policy that catches a thrown robot, and throw it."`
 	Eval    evalCommand    `cmd:"" help:"Fly a policy in the full simulator."`
 	Loop    loopCommand    `cmd:"" help:"The continual loop in simulation: flights, and rounds of learning."`
 	Study   studyCommand   `cmd:"" help:"Measure the continual loop beside what it is compared with, over seeds."`

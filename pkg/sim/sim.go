@@ -99,6 +99,9 @@ func (s *Simulator) Reset(state quad.State, seed uint64) {
 	s.restart()
 }
 
+// Spin gives the body rates, ω_B in rad/s, as a hand does that throws it.
+func (s *Simulator) Spin(rates so3.Vec3) { s.body.w = rates }
+
 // Step holds a command from now on for dt seconds: the time moves on to the grid of the world's integration steps, and
 // what dt has beyond that grid counts in the next call. A command that is not finite is a lost one: the autopilot keeps
 // the last. After a crash the motors stop, and time goes on.

@@ -36,6 +36,7 @@ type Setup struct {
 	Seed     uint64
 	Path     Path
 	Start    quad.State // zero: on the path, upright, at rest
+	Rates    so3.Vec3   // body rates at the start, rad/s
 	Seconds  float64
 	Tick     float64 // s between commands
 	Estimate estimator.Params
@@ -88,6 +89,7 @@ func fly(s *Setup, c quad.Controller, hover quad.Command) (*Trace, error) {
 	}
 	simulator.Fit(s.External)
 	simulator.Reset(s.start(), s.Seed)
+	simulator.Spin(s.Rates)
 	if simulator.Crashed() {
 		return nil, errors.New(simulator.Crash())
 	}
