@@ -140,7 +140,8 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 		return nil, fmt.Errorf("--task: %w", err)
 	}
 	continual.Respond(&cfg.Nominal, &frame.Response)
-	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Seed: seed, Maker: "vnd " + version()}
+	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Rotors: frame.Rotors, Seed: seed,
+		Maker: "vnd " + version()}
 	for _, name := range each {
 		path, err := frame.Reference(name, "")
 		if err == nil && path == nil { // each flight has its own

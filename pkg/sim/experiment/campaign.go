@@ -18,6 +18,7 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
@@ -49,6 +50,7 @@ func (c *Campaign) AddTask(name string, path reference.Reference) error {
 type Campaign struct {
 	Config
 	Limits quad.Limits
+	Rotors rotors.Airframe // for who commands motors; without a mass: the default
 	Tasks  []Task
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata

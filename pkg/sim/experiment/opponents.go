@@ -80,7 +80,7 @@ func (s *study) asFlown() (baseline.Airframe, error) {
 }
 
 // raptorConfig is the best of 120 that were drawn.
-var raptorConfig = raptor.Config{Position: 0.56, Velocity: 2.99, Lead: 0.037, Full: 0.466}
+var raptorConfig = raptor.Config{Position: 0.56, Velocity: 2.99, Lead: 0.037, Lift: 1.615}
 
 // errLeftOut is why a method cannot be measured here, while others can.
 var errLeftOut = errors.New("left out")
@@ -103,8 +103,10 @@ func (c *Campaign) RAPTOR() (Method, error) {
 }
 
 func (c *Campaign) raptor(cfg raptor.Config, pool *peer.Pool) Method {
-	var frame rotors.Airframe
-	param.Default(&frame)
+	frame := c.Rotors
+	if frame.Mass == 0 {
+		param.Default(&frame)
+	}
 	l := rotors.Limits{Least: 0, Most: 1, Hover: frame.Hover(), Full: 1}
 	return Method{Name: "RAPTOR", Motors: func(d Task) (*raptor.Controller, error) {
 		return raptor.New(cfg, l, pool, d.Path)

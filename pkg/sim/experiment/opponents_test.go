@@ -78,7 +78,7 @@ var opponents = map[string]func(c *Campaign, rng *rand.Rand) (Method, any){
 	},
 	"RAPTOR": func(c *Campaign, rng *rand.Rand) (Method, any) {
 		cfg := raptor.Config{Position: between(rng, 0.1, 3), Velocity: between(rng, 0.3, 10), Lead: 0.1 * rng.Float64(),
-			Full: between(rng, 0.45, 1)}
+			Lift: between(rng, 1.5, 7.4)}
 		return c.raptor(cfg, searchedRAPTOR), cfg
 	},
 }

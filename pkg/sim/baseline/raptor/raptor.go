@@ -5,6 +5,7 @@ package raptor
 
 import (
 	_ "embed"
+	"math"
 
 	"vnd/pkg/core/so3"
 	"vnd/pkg/robot/rotors"
@@ -23,7 +24,7 @@ type Config struct {
 	Position float64 // greatest distance from the reference that it is shown, m
 	Velocity float64 // greatest difference of velocities, m/s
 	Lead     float64 // how far ahead of time the reference is, s
-	Full     float64 // command of a motor, of full speed, that its greatest action is
+	Lift     float64 // thrust of its greatest action over the robot's weight, where the motors give as much
 }
 
 // Pool has the processes of the policy.
@@ -46,6 +47,7 @@ type Controller struct {
 	path    closedloop.Path
 	pool    *peer.Pool
 	process *peer.Process
+	full    float64 // command of a motor that its greatest action is
 	begins  float64
 	action  [motors]float64
 	err     error
@@ -56,7 +58,8 @@ var _ closedloop.RotorController = (*Controller)(nil)
 // New makes one for motors of some limits, of which it takes the command that hovers.
 func New(c Config, l rotors.Limits, pool *peer.Pool, path closedloop.Path) (*Controller, error) {
 	p, err := pool.Take()
-	return &Controller{Config: c, limits: l, path: path, pool: pool, process: p, begins: 1}, err
+	full := min(l.Hover/l.Full*math.Sqrt(c.Lift), 1)
+	return &Controller{Config: c, limits: l, path: path, pool: pool, process: p, full: full, begins: 1}, err
 }
 
 // Close implements io.Closer. The error is that of the flight, if there was one.
@@ -79,7 +82,7 @@ func (c *Controller) Motors(t float64, s *rotors.State) (share [motors]float64) 
 		c.err = c.act(t, s)
 	}
 	for j, a := range c.action {
-		share[j] = c.Full * (min(max(a, -1), 1) + 1) / 2
+		share[j] = c.full * (min(max(a, -1), 1) + 1) / 2
 	}
 	return share
 }

@@ -46,7 +46,7 @@ func shown(t *testing.T, first string) [4]float64 {
 		t.Fatal(err)
 	}
 	l := rotors.Limits{Most: 1, Hover: .4, Full: 1}
-	c, err := New(Config{Position: 1, Velocity: 10, Full: 1}, l, pool, standing{})
+	c, err := New(Config{Position: 1, Velocity: 10, Lift: 100}, l, pool, standing{})
 	if err != nil {
 		t.Fatal(err)
 	}
