@@ -124,7 +124,7 @@ func (g *Guard) updateBelief(in *Input) {
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
 	}
-	believed := g.belief.update(&in.State, velocity, in.Stamp)
+	believed := g.belief.update(&in.State, velocity, in.Stamp, g.mode.Aloft() && g.stands(&in.State))
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true

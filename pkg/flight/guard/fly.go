@@ -187,6 +187,12 @@ func (c *Config) Flying(s *quad.State) bool {
 	return s.P.Z > c.Ground+minFlightHeight || s.V.Norm() > minFlightSpeed
 }
 
+// rises reports whether a robot that takes off has left the ground, where least thrust would have it fall.
+func (g *Guard) rises() bool { return g.belief.state.P.Z > g.holdPoint.Z+leastRise }
+
+// leastRise is by how much a robot has left the ground that is no noise, m.
+const leastRise = 0.04
+
 // hold sets the law's hold point.
 func (g *Guard) hold() {
 	s := &g.belief.state
@@ -236,12 +242,14 @@ const (
 )
 
 // rest sees how long the robot has been at rest. One that may stand has less thrust than its weight: if it flew, it
-// would sink. Of a stall nobody knows whether it rested.
+// would sink. Where no states come any more, one that touched the floor, or did not sink, stays there. Of a stall
+// nobody knows whether it rested.
 func (g *Guard) rest(dt float64) {
 	s, unproven := &g.belief.state, g.belief.unproven
 	low := s.P.Z < g.config.Ground+restHeight || g.mode == Landing && g.descentZ < s.P.Z-touchdownMargin || unproven
 	still := s.V.Norm() < maxRestSpeed || (g.mode == Landing || unproven) && low && math.Abs(s.V.Z) < maxRestSpeed
-	if low && still && g.blindFor == 0 || g.restingFor > 0 && g.blindFor > 0 { // what has touched the floor stays there
+	stays := g.restingFor > 0 && s.P.Z < g.config.Ground+restHeight || g.restingFor > 2*restingSoon+g.config.MaxAge
+	if low && still && g.blindFor == 0 || stays && g.blindFor > 0 {
 		g.restingFor += min(dt, restingSoon)
 	} else {
 		g.restingFor = 0
@@ -252,7 +260,7 @@ func (g *Guard) atRest() bool {
 	if g.blindFor > 0 {
 		s := &g.belief.state
 		longest := (g.holdPoint.Z-g.config.Ground+leastBelowFloor)/g.config.BlindDescent + blindSlack
-		below := s.P.Z < g.config.Ground-g.belowFloor() || g.inMode > longest
+		below := s.P.Z < g.config.Ground-g.belowFloor() || g.mode == BlindLanding && g.inMode > longest
 		return (below || g.restingFor >= minRestTime) && (g.mode == BlindLanding || g.mode == Landing)
 	}
 	lies := g.belief.unproven && g.belief.state.Q.Tilt() > slowTilts*g.config.BlindMaxTilt // it fell meanwhile

@@ -55,7 +55,7 @@ const (
 	LostAlone                  // no usable state for longer than blind_hold; in a landing, for longer than max_age
 	Found                      // there is a usable state again
 	FoundSoon                  // the same, before the autopilot can have noticed that no commands come
-	FoundAgain                 // either, in a landing or for the third time in ten seconds
+	FoundAgain                 // either, in a landing, on the ground or for the third time in ten seconds
 	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
 	HeldLong                   // for longer than hold
 	AtRest                     // not moving, on the ground
@@ -68,7 +68,8 @@ var eventWords = [eventCount]string{"commands not followed, in the air", "comman
 	"commands followed, in the air, all well", "land", "take off",
 	"at takeoff_height for return_after", "does not leave the ground", "states silent for blind, autopilot lands",
 	"no true state for blind_hold, landing: max_age",
-	"state again", "state again, before the autopilot noticed", "state again, in a landing or the third time in 10 s",
+	"state again", "state again, before the autopilot noticed",
+	"state again, in a landing, low, or the third time in 10 s",
 	"all well for return_after, forgiven", "held for hold",
 	"at rest on the ground", "falls after an unseen landing"}
 
@@ -141,7 +142,7 @@ func (g *Guard) supervise(in *Input) {
 // holds reports whether an event is there in this tick.
 func (g *Guard) holds(e Event, in *Input) bool {
 	flying, followed := g.flying(), !in.NotOffboard && !g.released
-	stands := !flying && !g.belief.unproven
+	stands := !flying && !g.belief.unproven && !(g.mode == TakingOff && g.rises())
 	switch e {
 	case Unfollowed:
 		return in.NotOffboard && flying
@@ -176,7 +177,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		if g.mode == Autopilot {
 			found = FoundSoon
 		}
-		return g.holds(found, in) && (g.lostLanding || g.now-g.foundAt[maxFound-1] < foundMemory)
+		return g.holds(found, in) && (g.lostLanding || !flying || g.now-g.foundAt[maxFound-1] < foundMemory)
 	case WellAgain:
 		return g.wellFor >= g.config.ReturnAfter && g.forgivable() && !g.belief.unproven &&
 			g.belief.state.V.Norm() < returnSpeed
@@ -244,6 +245,7 @@ func (g *Guard) enter(to Mode, on Event) {
 			g.cause = g.causeNow()
 		}
 		g.descentZ = g.belief.state.P.Z
+		g.holdPoint.Z = max(g.holdPoint.Z, g.descentZ) // a take-off began on the ground
 	}
 }
 
