@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	mavrosmsgs "vnd/msgs/mavros_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
+	"vnd/pkg/flight/control"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 )
@@ -69,14 +72,38 @@ func startsMotors(a autopilot) bool {
 }
 
 // disarmLanded stops the motors of a board that would keep them turning: an armed board controls its attitude against
-// the ground, and creeps.
+// the ground, and creeps. After a landing without states nobody sees it there; it has had the least thrust since then.
 func (c *Controller) disarmLanded() {
-	if !startsMotors(c.autopilot()) {
+	a := c.autopilot()
+	if !startsMotors(a) {
 		return
 	}
-	if err := c.disarming.alone(c.ctx, c.disarm); err != nil && c.ctx.Err() == nil {
+	err := c.disarming.alone(c.ctx, func(ctx context.Context) error {
+		return c.request(ctx, a, "does not disarm", func(s bridge.Autopilot) bool { return !s.Armed },
+			func() error {
+				if !c.landed() {
+					return errFalls
+				}
+				return a.kill(ctx)
+			})
+	})
+	if err != nil && c.ctx.Err() == nil {
 		c.Log().Error().Msgf("the robot has landed, its motors turn: %v", err)
 		return
 	}
 	c.Log().Info().Msg("landed: disarmed")
+}
+
+// landed reports whether the robot has, at the newest tick.
+func (c *Controller) landed() (so bool) {
+	p := c.params.Load()
+	c.last.Read(func(t *control.TickRecord) { so = standsAt(t, int64(c.Now()), &p.Guard) })
+	return so
+}
+
+// standsAt reports whether the guard sends the least thrust in a tick, and no state that is fresh at now, ns, says that
+// the robot flies.
+func standsAt(t *control.TickRecord, now int64, g *guard.Config) bool {
+	fresh := math.Abs(float64(now-t.Stamp))/1e9 < g.MaxAge
+	return t.Stage == guard.Off && !(fresh && g.Flying(&t.State))
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/node/autopilottest"
 )
@@ -118,8 +120,28 @@ func TestBetaflightIsDisarmedAfterItsLanding(t *testing.T) {
 	if err := h.c.arm(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the robot stands", h.c.landed)
 	h.c.disarmLanded()
 	if b.State().Armed {
 		t.Error("armed, after its landing")
+	}
+}
+
+// A landing that no state shows is one, too; not where a fresh one has the robot in the air, or it takes off again.
+func TestLandedWhereNoStateSaysOtherwise(t *testing.T) {
+	p := defaults(t)
+	for _, c := range []struct {
+		stage  guard.Stage
+		height float64
+		age    int64 // ns
+		stands bool
+	}{
+		{guard.Off, 0.03, 1e7, true}, {guard.Off, 1, 2e9, true}, {guard.Off, 1, 1e7, false},
+		{guard.Hold, 0.03, 1e7, false}, {guard.NotOffboard, 0.03, 1e7, false},
+	} {
+		k := control.TickRecord{Stage: c.stage, Stamp: 5e9, State: quad.State{P: so3.Vec3{Z: c.height}}}
+		if got := standsAt(&k, k.Stamp+c.age, &p.Guard); got != c.stands {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

@@ -20,13 +20,12 @@ func (c *Controller) publishSteps(f *ticker, stop <-chan struct{}) {
 	var m msgs.Step
 	var logged guardLog
 	var flight control.Ended
+	ended := false // and nothing else since
 	for {
 		for t := f.ticks.Front(); t != nil; t = f.ticks.Front() {
 			if c.role.hasVehicle() {
 				c.logGuard(f, &logged, authority{t.Stage, t.Cause})
-				if flight.Due(t.Stage, time.Duration(c.Now())) {
-					go c.disarmLanded()
-				}
+				ended = flight.Due(t.Stage, time.Duration(c.Now())) || ended && t.Stage == guard.Off
 			}
 			c.noteRollBack(f.rolledBack.Swap(nil))
 			c.last.Put(func(last *control.TickRecord) {
@@ -43,6 +42,10 @@ func (c *Controller) publishSteps(f *ticker, stop <-chan struct{}) {
 			if err := c.steps.Publish(&m); err != nil {
 				c.gauges.unpublished.Add(1)
 			}
+		}
+		if ended { // not by ticks that waited here: the robot may have taken off again
+			ended = false
+			go c.disarmLanded()
 		}
 		select {
 		case <-stop:
