@@ -14,8 +14,9 @@ import (
 // Reading is a row of a flight that is over: a pose, and what moves the robot from its time until that of the next.
 type Reading struct {
 	Pose
-	Rates so3.Vec3 // ω_B, rad/s
-	Force so3.Vec3 // specific force in the body, m/s²
+	Missed bool     // the pose was not measured: it is a guess, and corrects nothing
+	Rates  so3.Vec3 // ω_B, rad/s
+	Force  so3.Vec3 // specific force in the body, m/s²
 }
 
 // Smoothed is a row as all readings of a flight show it, those after it included.
@@ -97,6 +98,10 @@ func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi in
 		imu := Imu{T: z.T, Rates: readings[k-1].Rates, Force: readings[k-1].Force}
 		b.step(&imu, z.T-b.t, &s.Noise, &s.work)
 		s.steps[k], s.before[k] = s.work.f, b
+		if z.Missed {
+			s.after[k], s.believed[k] = b, false
+			continue
+		}
 		pose := z.Pose
 		pose.Spread = s.Noise.atLeast(pose.Spread)
 		nis := b.innovate(&pose, so3.Vec3{}, &s.work.pose)

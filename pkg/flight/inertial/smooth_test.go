@@ -35,6 +35,29 @@ func commanded(n Noise, seconds float64, seed uint64) (readings []Reading, truth
 	return readings, truth
 }
 
+// TestMissedPosesCorrectNothing: whatever stands in the place of a pose that was not measured, states are as without.
+func TestMissedPosesCorrectNothing(t *testing.T) {
+	readings, truth := commanded(rough, 6, 1)
+	run := func(at so3.Vec3) []Smoothed {
+		for k := range readings {
+			if readings[k].Missed = k%5 == 4; readings[k].Missed {
+				readings[k].P = at
+			}
+		}
+		s := Smoother{Noise: rough, Gate: 30}
+		return s.Run(readings, times(readings), truth[0].V)
+	}
+	near, far := run(so3.Vec3{}), run(so3.Vec3{X: 100})
+	for k := range near {
+		if near[k] != far[k] || near[k].Cut || near[k].Believed == readings[k].Missed {
+			t.Fatalf("row %d is %+v, and %+v with another guess", k, near[k], far[k])
+		}
+	}
+	if v, _, _, _ := smoothErrors(near, truth); v > 0.06 {
+		t.Errorf("velocities err by %.3f m/s where every fifth pose is missed", v)
+	}
+}
+
 // rough is what commands say: rates to 0.1 rad/s, forces to 1 m/s², at 50 Hz.
 var rough = Noise{Gyro: 0.015, Accel: 0.15, GyroWalk: 0.02, AccelWalk: 0.3, Position: 0.003, Attitude: 0.02}
 

@@ -50,9 +50,7 @@ func fitted(t *testing.T, bankShare float64) (*round, []quad.Row) {
 	}
 	rows, _ := fly(still{}, so3.Vec3{X: 0.1}, 6, rand.New(rand.NewPCG(1, 1)))
 	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
-	segments, n, current := l.buffer()
-	r := &round{l: l, ctx: context.Background(), current: current, segments: segments,
-		out: &Round{Number: 1, Rows: n, Parent: current.ID}}
+	r := l.begin(context.Background())
 	if err := r.fit(); err != nil {
 		t.Fatal(err)
 	}

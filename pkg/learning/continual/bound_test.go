@@ -7,8 +7,11 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/inertial"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd/bundle"
 )
 
 // TestBound: a learner whose buffer is full keeps the newest flights and a rare wind of before, told apart by what
@@ -45,7 +48,8 @@ func TestBound(t *testing.T) {
 			if len(kept) != 9 || kept[0] != 0 || !slices.Equal(kept[5:], []int{7, 8, 9, 10}) {
 				t.Errorf("%v stay of eleven, expected the first, the last four and some between", kept)
 			}
-			segments, rows, _ := l.buffer()
+			r := l.begin(t.Context())
+			segments, rows := r.segments, r.out.Rows
 			if rows != 2700 || segments[0].Flight != "rare" || segments[8].Flight != "new" || l.learned != 8 {
 				t.Errorf("%d rows, %q to %q, %d segments learned", rows, segments[0].Flight, segments[8].Flight,
 					l.learned)
@@ -54,5 +58,27 @@ func TestBound(t *testing.T) {
 				t.Errorf("bounded twice: %v", again)
 			}
 		})
+	}
+}
+
+// TestRoundsJoinWhatGoesOn: segments of a flight between which a sample was lost are one, those that were learned from
+// and the others apart, and what was found of them is kept for the next round.
+func TestRoundsJoinWhatGoesOn(t *testing.T) {
+	rows, _ := fly(still{}, so3.Vec3{}, 8, rand.New(rand.NewPCG(1, 1)))
+	piece := func(lo, hi int) dataset.Segment {
+		return dataset.FromFlights([]quad.Flight{{Name: "f", Segments: [][]quad.Row{rows[lo:hi]}}})[0]
+	}
+	l := &Learner{current: &bundle.Bundle{Dt: dt}}
+	l.AddLearned(piece(0, 100), piece(101, 200))
+	l.Add(piece(202, 300), piece(301, 400))
+	r := l.begin(t.Context())
+	if len(r.segments) != 2 || r.learned != 1 || r.taken != 4 || r.out.Rows != 398 {
+		t.Fatalf("%d segments, %d learned, of %d, %d rows", len(r.segments), r.learned, r.taken, r.out.Rows)
+	}
+	r.segments[0].Smoothed = make([]inertial.Smoothed, 200)
+	l.keep(r.segments)
+	l.Add(piece(302, 400))
+	if again := l.begin(t.Context()); len(again.segments[0].Smoothed) != 200 || again.segments[1].Smoothed != nil {
+		t.Error("what a round found is not kept, or of another segment")
 	}
 }

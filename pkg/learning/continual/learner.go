@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/inertial"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
@@ -70,6 +70,7 @@ type Learner struct {
 
 	mu       sync.Mutex
 	segments []dataset.Segment
+	smoothed map[span][]inertial.Smoothed // what the newest round found of its segments
 	current  *bundle.Bundle
 
 	model      *fit.Fit // of the newest candidate, also of one that was refused: the data are the same
@@ -149,22 +150,44 @@ func (l *Learner) Return(b *bundle.Bundle) {
 	l.current = b
 }
 
-// buffer returns what there is to learn from.
-func (l *Learner) buffer() (s []dataset.Segment, rows int, current *bundle.Bundle) {
+// begin is a round on all that there is to learn from, joined where samples were lost.
+func (l *Learner) begin(ctx context.Context) *round {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, g := range l.segments {
-		rows += len(g.Rows)
+	r := &round{l: l, ctx: ctx, current: l.current, taken: len(l.segments), validation: l.validation,
+		segments: dataset.Join(l.current.Dt, l.segments[:l.learned]),
+		out:      &Round{Number: l.rounds + 1, Parent: l.current.ID}}
+	r.learned = len(r.segments)
+	r.segments = append(r.segments, dataset.Join(l.current.Dt, l.segments[l.learned:])...)
+	for i := range r.segments {
+		s := &r.segments[i]
+		s.Smoothed = l.smoothed[spanOf(s)]
+		r.out.Rows += len(s.Rows)
 	}
-	return slices.Clone(l.segments), rows, l.current
+	return r
 }
 
-// keep takes over what a round found of segments, the first ones: the next round need not find it anew.
+// span tells segments apart.
+type span struct {
+	flight      string
+	rows        int
+	first, last dataset.WeightedRow
+}
+
+func spanOf(s *dataset.Segment) span {
+	if n := len(s.Rows); n > 0 {
+		return span{s.Flight, n, s.Rows[0], s.Rows[n-1]}
+	}
+	return span{flight: s.Flight}
+}
+
+// keep takes over what a round found of segments: the next round need not find it anew.
 func (l *Learner) keep(segments []dataset.Segment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.smoothed = map[span][]inertial.Smoothed{}
 	for i := range segments {
-		l.segments[i].Smoothed = segments[i].Smoothed
+		l.smoothed[spanOf(&segments[i])] = segments[i].Smoothed
 	}
 }
 
@@ -178,17 +201,15 @@ var ErrNotEnoughGood = errors.New("not enough good data")
 // current bundle from then on. The error is ctx's, or of a training that
 // diverged; all is then as if the round had not begun.
 func (l *Learner) Round(ctx context.Context) (*Round, error) {
-	segments, rows, current := l.buffer()
-	if flown := float64(rows) * current.Dt; flown < l.cfg.Least {
+	r := l.begin(ctx)
+	if flown := float64(r.out.Rows) * r.current.Dt; flown < l.cfg.Least {
 		return nil, fmt.Errorf("%w: %.0f s, a model takes %.0f", ErrTooLittle, flown, l.cfg.Least)
 	}
-	r := &round{l: l, ctx: ctx, current: current, segments: segments, validation: l.validation,
-		out: &Round{Number: l.rounds + 1, Rows: rows, Parent: current.ID}}
 	if err := r.out.Work(ctx, l.opt.Now, func(p Phase) { r.report(p, 0, 0) }, Step{Fitting, r.fit},
 		Step{Encoding, r.encode}, Step{Improving, r.improve}, Step{Gating, r.gate}); err != nil {
 		return nil, err
 	}
-	l.model, l.learned, l.validation = r.fitted, len(segments), r.validation
+	l.model, l.learned, l.validation = r.fitted, r.taken, r.validation
 	l.rounds++
 	if r.out.Verdict.Pass {
 		l.Return(r.out.Candidate)

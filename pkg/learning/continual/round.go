@@ -28,8 +28,10 @@ type round struct {
 	current *bundle.Bundle
 	out     *Round
 
-	segments []dataset.Segment
-	flown    [][]quad.Row // their rows
+	taken    int               // segments of the learner
+	segments []dataset.Segment // the same, joined
+	learned  int               // of them, the first ones: what the model to go on from was fitted to
+	flown    [][]quad.Row      // their rows
 	fitted   *fit.Fit
 
 	validation float64
@@ -53,7 +55,7 @@ func (r *round) fit() error {
 		return err
 	}
 	f, err := fit.Run(r.ctx, cfg, r.source, fit.Options{Seed: r.seed(), From: from,
-		Unseen: len(r.segments) - r.l.learned, Progress: func(p fit.Progress) {
+		Unseen: len(r.segments) - r.learned, Progress: func(p fit.Progress) {
 			if p.Validation == p.Validation { // not NaN
 				r.validation = p.Validation
 			}
@@ -72,7 +74,7 @@ func (r *round) followed(cfg *fit.Config) (*fit.Fit, error) {
 	if r.l.model == nil || !cfg.Prior.Enabled || !cfg.Prior.Identify {
 		return r.l.model, nil
 	}
-	unseen := r.segments[r.l.learned:]
+	unseen := r.segments[r.learned:]
 	from, q := *r.l.model, quadfit.Robot(r.l.model)
 	if cfg.Smoothing != "off" {
 		if err := smooth.Fill(r.ctx, q.Dt, q.Actuator, unseen); err != nil {

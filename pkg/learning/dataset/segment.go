@@ -20,6 +20,9 @@ import (
 type WeightedRow struct {
 	quad.Row
 	Confidence float32 // 0 … 1
+	// Missed says that nothing was measured: the row fills a gap, see Join. No file holds such rows. They teach where
+	// state is poor alone, since they are smoothed there.
+	Missed bool
 }
 
 // Segment is a stretch of a flight without a gap.

@@ -38,7 +38,8 @@ type start struct {
 	Segment, At int32
 }
 
-// starts lists every context of the given flights that has T rows before it and H transitions after it.
+// starts lists every context of the given flights that has T rows before it and H transitions after it. Of those that
+// nobody trusts nothing is learned.
 func (d *trainingSet) starts(T, H, stride int, flight func(int) bool) []start {
 	var out []start
 	for i, s := range d.segments {
@@ -46,20 +47,22 @@ func (d *trainingSet) starts(T, H, stride int, flight func(int) bool) []start {
 			continue
 		}
 		for k := T; k+H < s.rows(); k += stride {
-			out = append(out, start{int32(i), int32(k)})
+			if slices.Min(s.Weight[k-T:k+1]) > 0 {
+				out = append(out, start{int32(i), int32(k)})
+			}
 		}
 	}
 	return out
 }
 
-// unused says which flights have no stretch that holds a context and a rollout.
+// unused says which flights have no stretch that holds a context, which somebody trusts, and a rollout.
 func (d *trainingSet) unused(T, H int) []bool {
 	out := make([]bool, len(d.flights))
 	for f := range out {
 		out[f] = true
 	}
-	for _, s := range d.segments {
-		out[s.flight] = out[s.flight] && s.rows() <= T+H
+	for _, st := range d.starts(T, H, 1, func(int) bool { return true }) {
+		out[d.segments[st.Segment].flight] = false
 	}
 	return out
 }

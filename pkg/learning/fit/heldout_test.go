@@ -8,7 +8,7 @@ import (
 
 // TestHeldOutRecordingsAreTheValidation: what is held out already is, and nothing else.
 func TestHeldOutRecordingsAreTheValidation(t *testing.T) {
-	rows := Recording{Weight: make([]float32, 100)}
+	rows := Recording{Weight: slices.Repeat([]float32{1}, 100)}
 	var all []Recording
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		rows.Name, rows.HeldOut = name, name == "b" || name == "e"

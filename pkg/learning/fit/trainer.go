@@ -3,6 +3,7 @@ package fit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -76,6 +77,9 @@ func newTrainer(cfg *Config, r *Recorded, opt Options) (*trainer, error) {
 		adam: layers.NewAdam[float32](len(m.Net.Params))}
 	held := d.split(cfg.Train.Validation, T, H, t.rng)
 	t.train = d.starts(T, H, 1, func(f int) bool { return !held[f] })
+	if len(t.train) == 0 {
+		return nil, fmt.Errorf("no stretch of %d rows has a confidence above 0, a fit needs one", T+H+1)
+	}
 	t.val = alternate(thin(d.starts(T, H, 1, func(f int) bool { return held[f] }), validationContexts))
 	m.Known, m.Age = float32(cfg.BiasCorrection.Known), float32(cfg.Model.LatentDecay/r.Robot.Period())
 	m.Net.Init(t.rng)

@@ -71,7 +71,7 @@ func flight(s *dataset.Segment, dt float64, a quadrotor.Actuator) inertial.Fligh
 	acting := quadrotor.Acting(a, dt, s.QuadRows())
 	for k := range s.Rows {
 		r, z := &s.Rows[k], &f.Readings[k]
-		z.Pose = inertial.Pose{T: r.T, P: r.State.P, Q: r.State.Q.Normalize()}
+		z.Missed, z.Pose = r.Missed, inertial.Pose{T: r.T, P: r.State.P, Q: r.State.Q.Normalize()}
 		if k < len(acting) {
 			z.Rates, z.Force = acting[k].Rates, so3.Vec3{Z: acting[k].Thrust}
 		}
@@ -122,8 +122,8 @@ func Rows(s *dataset.Segment) []quad.Row {
 const halved = 0.1
 
 // Good is how many rows segments have to learn from: each counts by its confidence and, where it was smoothed, by what
-// its velocity errs by. Where the measured state is poor, segments too short to be smoothed do not count. It is beside
-// what there would be if states were known exactly.
+// its velocity errs by. Where the measured state is poor, segments too short to be smoothed do not count, elsewhere
+// rows that fill a gap. It is beside what there would be if states were known exactly.
 func Good(segments []dataset.Segment) (rows, exactly float64) {
 	poor := Poor(segments)
 	for i := range segments {
@@ -132,6 +132,7 @@ func Good(segments []dataset.Segment) (rows, exactly float64) {
 			c := float64(s.Rows[k].Confidence)
 			exactly += c
 			switch {
+			case s.Rows[k].Missed && !poor:
 			case s.Smoothed != nil:
 				rows += c / (1 + s.Smoothed[k].Velocity/(halved*halved))
 			case !poor:

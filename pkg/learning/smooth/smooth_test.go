@@ -71,6 +71,27 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// TestMissedRowsCountWhereSmoothed: a row that fills a gap is known in poor state alone, which is smoothed.
+func TestMissedRowsCountWhereSmoothed(t *testing.T) {
+	poor, _ := hovering(400, 0.003, 1)
+	good, _ := hovering(400, 0.0003, 2)
+	for k := 3; k < 400; k += 4 {
+		poor.Rows[k].Missed, good.Rows[k].Missed = true, true
+	}
+	for _, c := range []struct {
+		s    dataset.Segment
+		most float64
+	}{{poor, 400}, {good, 300}} {
+		all := []dataset.Segment{c.s}
+		if err := Fill(t.Context(), 0.02, quadrotor.NominalActuator(), all); err != nil {
+			t.Fatal(err)
+		}
+		if n, of := Good(all); !(n > 0.8*c.most && n <= c.most) || of != 400 {
+			t.Errorf("%.0f of %.0f rows count, expected up to %.0f of 400", n, of, c.most)
+		}
+	}
+}
+
 // TestHalfRowsCountHalf: confidence counts in what is good.
 func TestHalfRowsCountHalf(t *testing.T) {
 	s, _ := hovering(100, 0, 1)

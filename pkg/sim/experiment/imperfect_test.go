@@ -2,11 +2,15 @@ package experiment
 
 import (
 	"cmp"
-	"context"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/sim"
@@ -42,37 +46,77 @@ func holed(m *sim.Mocap) {
 	m.Lost, m.Dropout = 0.2, sim.Outage{Every: 10, Length: 0.1}
 }
 
-// inState are the winds under a fault of the state.
-func inState(t testing.TB, spoil func(m *sim.Mocap)) []Scenario {
-	all := winds(t)
+// in are scenarios under a fault of the state.
+func in(scenarios []Scenario, fault string) []Scenario {
+	all := slices.Clone(scenarios)
 	for i := range all {
-		spoil(&all[i].World.Mocap)
+		imperfect[fault](&all[i].World.Mocap)
 	}
 	return all
 }
 
-// trueErrors is the mean true error of a bundle in some scenarios, in the first task, m.
-func trueErrors(t testing.TB, c *Campaign, b *bundle.Bundle, in []Scenario) (e float64) {
-	t.Helper()
-	for i, f := range in {
-		trace, err := c.Fly(Flies("", b), f, c.Tasks[0], uint64(i), 10)
+// changing are winds, a payload, a battery that sags and a weak rotor.
+func changing(t testing.TB) (out []Scenario) {
+	for _, world := range []string{"winds17", "payload", "sag", "weak_rotor"} {
+		all, err := Scenarios("../../../params/worlds/" + world + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if trace.Crash != "" {
-			return 10
-		}
-		e += trace.Measure(4).Mean / float64(len(in))
+		out = append(out, all...)
 	}
-	return e
+	return out
+}
+
+// trueErrors is the mean true error of a bundle in some scenarios, in the first task, m.
+func trueErrors(t testing.TB, c *Campaign, b *bundle.Bundle, in []Scenario) float64 {
+	t.Helper()
+	const crashed = 10 // m
+	errors := make([]float64, len(in))
+	err := each(t.Context(), len(in), func(i int) error {
+		trace, err := c.Fly(Flies("", b), in[i], c.Tasks[0], c.Seed<<8+uint64(i), 10)
+		if err != nil {
+			return err
+		}
+		if errors[i] = trace.Measure(4).Mean; trace.Crash != "" {
+			errors[i] = crashed
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Max(errors) == crashed {
+		return crashed
+	}
+	return stat.Mean(errors, nil)
+}
+
+// imperfectRun is a campaign that learned in one state, in one way of smoothing. Errors are of the true position, m.
+type imperfectRun struct {
+	Fault, Smoothing string
+	Seed             uint64
+	Scenarios        int
+	Before           float64   // in the state that it learns from
+	BeforeClean      float64   // in a clean one
+	After, Clean     []float64 // the same of what flies after each round
+	Promoted, Worse  int       // rounds; of them, those whose policy errs more than the one before, in its own state
+	Refused          []string
+	// In is, of a clean state, what its last policy errs by in each of the others: nobody who learns there knows more.
+	In map[string]float64 `json:",omitempty"`
+}
+
+func (r *imperfectRun) is(o *imperfectRun) bool {
+	return r.Fault == o.Fault && r.Smoothing == o.Smoothing && r.Seed == o.Seed && r.Scenarios == o.Scenarios &&
+		len(r.After) == len(o.After)
 }
 
 // TestImperfectState learns from flights in which the robot knew its state badly, with and without smoothing, and
 // measures true errors: in that state, and in a clean one. VND_IMPERFECT names settings, VND_SMOOTHING ways of
-// smoothing, VND_SEEDS and VND_ROUNDS how many of each.
+// smoothing, VND_SEEDS and VND_ROUNDS how many of each. VND_CHANGING=1 takes 17 winds, payload, sag and a weak rotor in
+// place of five winds. Runs are kept in the file VND_OUT and not made again; none begins after VND_MINUTES.
 func TestImperfectState(t *testing.T) {
-	settings := strings.Fields(os.Getenv("VND_IMPERFECT"))
-	if len(settings) == 0 {
+	faults := strings.Fields(os.Getenv("VND_IMPERFECT"))
+	if len(faults) == 0 {
 		t.Skip("takes minutes: VND_IMPERFECT=\"clean noise delay jumps holes vio all\"")
 	}
 	number := func(name string, standard int) int {
@@ -81,42 +125,73 @@ func TestImperfectState(t *testing.T) {
 		}
 		return standard
 	}
-	base, err := start()
-	if err != nil {
-		t.Fatal(err)
+	scenarios := winds(t)
+	if os.Getenv("VND_CHANGING") != "" {
+		scenarios = changing(t)
 	}
+	file := cmp.Or(os.Getenv("VND_OUT"), filepath.Join(t.TempDir(), "runs.jsonl"))
+	runs := readRuns(t, file)
+	end := time.Now().Add(time.Duration(number("VND_MINUTES", 600)) * time.Minute)
 	for seed := range uint64(number("VND_SEEDS", 1)) {
-		for _, name := range settings {
+		for _, fault := range faults {
 			for _, smoothing := range strings.Fields(cmp.Or(os.Getenv("VND_SMOOTHING"), "off weighted")) {
-				c := hovering(t, seed+1)
-				c.Fit.Smoothing = smoothing
-				t.Logf("seed %d, %s, smoothing %s", seed+1, name, smoothing)
-				learnIn(t, c, base, inState(t, imperfect[name]), number("VND_ROUNDS", 2))
+				r := imperfectRun{Fault: fault, Smoothing: smoothing, Seed: seed + 1, Scenarios: len(scenarios),
+					After: make([]float64, number("VND_ROUNDS", 2))}
+				if slices.ContainsFunc(runs, r.is) || time.Now().After(end) {
+					continue
+				}
+				r.learn(t, scenarios)
+				runs = append(runs, &r)
+				keepRun(t, file, &r)
 			}
 		}
 	}
+	t.Log("\n" + imperfectTable(runs))
 }
 
-// learnIn learns in some scenarios; a policy that is promoted must not fly worse there than the one before.
-func learnIn(t *testing.T, c *Campaign, base *bundle.Bundle, in []Scenario, rounds int) {
-	clean, last := winds(t), trueErrors(t, c, base, in)
-	t.Logf("  before %.4f m, in clean state %.4f m", last, trueErrors(t, c, base, clean))
-	r := &Rounds{Scenarios: in, Rounds: rounds, Seconds: 12}
-	r.Flown = func(int, *bundle.Bundle, []Recorded) error { return nil }
-	r.Learned = func(r *continual.Round) error {
-		now, bare := trueErrors(t, c, r.Candidate, in), trueErrors(t, c, r.Candidate, clean)
-		t.Logf("  round %d: promoted %v %v, %.4f m, in clean state %.4f m", r.Number, r.Verdict.Pass,
-			r.Verdict.Reasons(), now, bare)
-		if !r.Verdict.Pass {
+// learn runs the campaign. A policy that is promoted must not fly worse there than the one before.
+func (r *imperfectRun) learn(t *testing.T, scenarios []Scenario) {
+	c := hovering(t, r.Seed)
+	c.Fit.Smoothing = r.Smoothing
+	t.Logf("seed %d, %s, smoothing %s", r.Seed, r.Fault, r.Smoothing)
+	flies, err := c.BasePolicy(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, rounds := in(scenarios, r.Fault), len(r.After)
+	r.Before, r.BeforeClean, r.After = trueErrors(t, c, flies, own), trueErrors(t, c, flies, scenarios), nil
+	now, clean := r.Before, r.BeforeClean
+	note := func() { r.After, r.Clean = append(r.After, now), append(r.Clean, clean) }
+	turns := &Rounds{Scenarios: own, Rounds: rounds, Seconds: 12}
+	turns.Flown = func(int, *bundle.Bundle, []Recorded) error { return nil }
+	turns.Learned = func(round *continual.Round) error {
+		if !round.Verdict.Pass {
+			r.Refused = append(r.Refused, strings.Join(round.Verdict.Reasons(), "; "))
+			note()
 			return nil
 		}
-		if now > last+c.Gate.Tolerance {
-			t.Errorf("  the promoted policy errs by %.4f m, the one before by %.4f m", now, last)
+		last := now
+		flies = round.Candidate
+		now, clean = trueErrors(t, c, flies, own), trueErrors(t, c, flies, scenarios)
+		if r.Promoted++; now > last+c.Gate.Tolerance {
+			r.Worse++
+			t.Errorf("  round %d: the promoted policy errs by %.4f m, the one before by %.4f", round.Number, now, last)
 		}
-		last = now
+		note()
 		return nil
 	}
-	if _, err := c.Learn(context.Background(), base, r); err != nil {
-		t.Logf("  %v", err)
+	if _, err := c.Learn(t.Context(), flies, turns); err != nil {
+		r.Refused = append(r.Refused, err.Error())
 	}
+	for len(r.After) < rounds { // the learner goes on from what flies
+		note()
+	}
+	if r.Fault == "clean" {
+		r.In = map[string]float64{}
+		for fault := range imperfect {
+			r.In[fault] = trueErrors(t, c, flies, in(scenarios, fault))
+		}
+	}
+	t.Logf("  %.4f m, then %.4f; in clean state %.4f m, then %.4f; refused %v", r.Before, r.After, r.BeforeClean,
+		r.Clean, r.Refused)
 }

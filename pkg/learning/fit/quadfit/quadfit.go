@@ -64,10 +64,13 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 	for i, s := range f.segments {
 		r := fit.Recording{Name: s.Flight, Weight: make([]float32, len(rows[i]))}
 		r.Measured, r.Actions = q.Flatten(rows[i])
+		poor := cfg.Smoothing != "off" && smooth.Poor(f.segments[i:i+1])
 		for k := range s.Rows {
-			r.Weight[k] = s.Rows[k].Confidence
+			if x := &s.Rows[k]; poor || !x.Missed {
+				r.Weight[k] = x.Confidence
+			}
 		}
-		if cfg.Smoothing != "off" && smooth.Poor(f.segments[i:i+1]) {
+		if poor {
 			know(&r, &q, s.Smoothed)
 		}
 		if cfg.Smoothing == "states" {

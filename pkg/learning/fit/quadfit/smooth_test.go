@@ -61,6 +61,29 @@ func TestPoorFlightsAreSmoothed(t *testing.T) {
 	}
 }
 
+// TestMissedRowsTeachWhereSmoothed: where states are taken as measured no transition from a row that fills a gap
+// counts.
+func TestMissedRowsTeachWhereSmoothed(t *testing.T) {
+	const never = 1 << 30
+	for _, poor := range []bool{false, true} {
+		cfg, data := quick(), recorded(1, 220)
+		cfg.Prior.Identify = false
+		data[0].Rows[50].Missed = true
+		if poor {
+			spoil(data, never)
+		}
+		r, err := Source(.02, data)(t.Context(), &cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, w := range r.Recordings[0].Weight {
+			if want := poor || k != 50; (w == 1) != want {
+				t.Errorf("poor state %v, row %d: weight %g", poor, k, w)
+			}
+		}
+	}
+}
+
 // TestNoTransitionLeadsOverAJump: where the poses have jumped the loss looks at no transition.
 func TestNoTransitionLeadsOverAJump(t *testing.T) {
 	cfg, data := quick(), recorded(2, 220)

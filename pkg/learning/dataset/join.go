@@ -1,0 +1,66 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+
+	"vnd/pkg/core/quad"
+)
+
+const (
+	bridged = 0.1 // s between two rows, up to which Join bridges them: the age up to which latents are flown by
+	slack   = 0.6 // of Δt by which a row's stamp may be off its place
+)
+
+// Join makes one segment of neighbours of a flight whose rows, dt seconds apart, go on soon after: a sample was lost,
+// or stamps jitter. The rows come to lie on one clock. A place that no row is near is filled as the encoder fills it in
+// flight, on the way from the row before to the next; a row whose place is taken gives its command to the one there.
+// What was handed in stays as it is.
+func Join(dt float64, segments []Segment) (out []Segment) {
+	own, begin := false, 0. // the rows of the newest are ours; where its clock begins, s
+	for _, s := range segments {
+		n := len(out)
+		if n == 0 || !goesOn(dt, &out[n-1], &s) {
+			out, own = append(out, s), false
+			continue
+		}
+		newest := &out[n-1]
+		if k := len(newest.Rows) - 1; !own {
+			newest.Rows, newest.Smoothed, own = slices.Clone(newest.Rows), nil, true
+			begin = newest.Rows[k].T - float64(k)*dt
+		}
+		for i := range s.Rows {
+			newest.Rows = place(newest.Rows, &s.Rows[i], (s.Rows[i].T-begin)/dt)
+		}
+	}
+	return out
+}
+
+// goesOn reports whether a segment is the rest of the one before, behind a short gap.
+func goesOn(dt float64, before, s *Segment) bool {
+	if before.Flight != s.Flight || len(before.Rows) == 0 || len(s.Rows) == 0 {
+		return false
+	}
+	last, next := before.Rows[len(before.Rows)-1].T, s.Rows[0].T
+	return next > last && next-last <= bridged+dt/2 && !quad.Follows(last, next, dt)
+}
+
+// place appends a row which belongs at some place, counted in rows, behind those on the way to it.
+func place(rows []WeightedRow, r *WeightedRow, at float64) []WeightedRow {
+	n, last := len(rows), rows[len(rows)-1]
+	if math.Abs(at-float64(n)) > slack {
+		n = int(math.Round(at))
+	}
+	if n < len(rows) {
+		c := &rows[len(rows)-1].Command
+		c.Thrust, c.Rates = (c.Thrust+r.Command.Thrust)/2, c.Rates.Add(r.Command.Rates).Scale(0.5)
+		return rows
+	}
+	for k, steps := 1., float64(n-len(rows)+1); k < steps; k++ {
+		between := WeightedRow{Confidence: last.Confidence, Missed: true}
+		between.T, between.Command = last.T+k/steps*(r.T-last.T), last.Command
+		between.State = last.State.Between(r.State, k/steps)
+		rows = append(rows, between)
+	}
+	return append(rows, *r)
+}
