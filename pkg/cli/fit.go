@@ -8,16 +8,19 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
+	"vnd/pkg/learning/openloop"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -175,12 +178,7 @@ func (c *console) fit(g dist.Group, f fitting) (*fitResult, error) {
 	r := &fitResult{Bundle: f.out, Flights: read.flights, Rows: read.rows, Recorded: read.seconds,
 		Metrics: fitted.Metrics}
 	if g.Rank() == 0 {
-		if read.judge != nil {
-			r.HeldOut, err = read.judge(fitted.Model)
-		}
-		if err == nil {
-			r.ID, err = f.write(fitted, r.HeldOut)
-		}
+		r.ID, err = f.finish(read, fitted, r)
 	}
 	r.Warnings = c.warnings
 	return r, dist.Agree(g, err)
@@ -192,6 +190,7 @@ type readings struct {
 	seconds       float64
 	fit           func(fit.Options) (*fit.Fit, error)
 	judge         func(*vnd.Model[float32]) (*armlearning.Prediction, error) // of an arm
+	interval      func(*fit.Fit) (*openloop.Interval, error)                 // of a quadrotor
 }
 
 // readings reads the inputs of a fit.
@@ -227,14 +226,45 @@ func (c *console) flights(f fitting) (*readings, error) {
 	return &readings{flights: len(flights), rows: rows(flights), seconds: seconds(flights, o.Delta),
 		fit: func(opt fit.Options) (*fit.Fit, error) {
 			return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.FromFlights(flights), opt)
-		}}, nil
+		}, interval: func(f *fit.Fit) (*openloop.Interval, error) { return interval(f, flights) }}, nil
+}
+
+// interval finds how far the predictions of a fit are off, from the flights that it held out; nil without any.
+func interval(f *fit.Fit, flights []quad.Flight) (*openloop.Interval, error) {
+	const level, steps, stride = 0.9, 50, 5
+	if f.Model.Net.Context > openloop.Context {
+		return nil, nil
+	}
+	var out []quad.Flight
+	for _, flight := range flights {
+		if slices.Contains(f.Metrics.ValidationFlights, flight.Name) {
+			out = append(out, flight)
+		}
+	}
+	e := openloop.Entry{Name: "vnd", Predictor: vnd.NewPredictor(f.Model, quadfit.Robot(f))}
+	return openloop.Calibrate(out, &e, level, steps, stride)
 }
 
 // heldOut names what a bundle's metrics have of a prediction of what was held out.
 const heldOut = "held_out"
 
+// finish looks at predictions of what was held out and writes the bundle of a fit. It returns its ID.
+func (f *fitting) finish(read *readings, fitted *fit.Fit, r *fitResult) (id string, err error) {
+	var in *openloop.Interval
+	if read.judge != nil {
+		r.HeldOut, err = read.judge(fitted.Model)
+	}
+	if err == nil && read.interval != nil {
+		in, err = read.interval(fitted)
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.write(fitted, r.HeldOut, in)
+}
+
 // write makes the bundle of a fit, with what came of its comparison, and returns its ID.
-func (f *fitting) write(fitted *fit.Fit, compared *armlearning.Prediction) (string, error) {
+func (f *fitting) write(fitted *fit.Fit, compared *armlearning.Prediction, in *openloop.Interval) (string, error) {
 	made, err := bundleOf(fitted, &f.cfg)
 	if err != nil {
 		return "", err
@@ -242,6 +272,11 @@ func (f *fitting) write(fitted *fit.Fit, compared *armlearning.Prediction) (stri
 	made.DataDigest = fmt.Sprintf("%x", fitted.Data)
 	if compared != nil {
 		if err := made.SetMetrics(heldOut, compared); err != nil {
+			return "", err
+		}
+	}
+	if in != nil {
+		if err := made.SetMetrics(openloop.IntervalMetrics, in); err != nil {
 			return "", err
 		}
 	}

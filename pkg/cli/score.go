@@ -101,7 +101,9 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Intervals = map[string]*openloop.Interval{}
 	for i, m := range models {
+		o.Intervals[names[i]] = m.Interval
 		entries = append(entries, openloop.Entry{Name: names[i], Predictor: m})
 	}
 	report, err := openloop.Score(flights, c.watched(b, entries, openloop.Windows(flights, slices.Max(s.steps),
@@ -214,6 +216,9 @@ func (p *interruptible) Predict(windows [][]quad.Row, future [][]quad.Command, o
 // priors.
 func (s *scoreResult) WriteText(w io.Writer) error {
 	if err := s.report.WriteTable(w, s.references...); err != nil {
+		return err
+	}
+	if err := s.report.WriteIntervals(w); err != nil {
 		return err
 	}
 	steps := s.report.Options.Steps

@@ -19,6 +19,7 @@ type Model struct {
 	Dt        float64 // s
 	predictor *vnd.Predictor[quad.Row, quad.Command, quad.State]
 	Spread    []float32 // of every prediction so far, if the model is an ensemble
+	Interval  *Interval // of its predictions; nil: the bundle has none
 }
 
 // LoadModel reads a bundle and refuses one that reads further back than predictions start.
@@ -36,7 +37,11 @@ func LoadModel(path string) (*Model, error) {
 			path,
 			m.Net.Context, Context)
 	}
-	return &Model{Model: m, Robot: q, predictor: vnd.NewPredictor(m, q), ID: b.ID, Dt: q.Dt}, nil
+	in, err := intervalOf(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Model{Model: m, Robot: q, predictor: vnd.NewPredictor(m, q), ID: b.ID, Dt: q.Dt, Interval: in}, nil
 }
 
 // Predict implements Predictor.

@@ -13,6 +13,8 @@ type Options struct {
 	Dt     float64 // Δt of one step, s; it only labels the steps
 	Stride int     // rows between starts, ≥ 1
 	Steps  []int   // reported steps, ascending, ≥ 1; the last is the length of a prediction
+	// Intervals are those of predictors that have one, by name.
+	Intervals map[string]*Interval
 }
 
 // DefaultOptions starts ten times a second and reports 0.02, 0.2, 0.5 and 1 s.
@@ -45,6 +47,11 @@ func errorOf[Row, Command, State any](q Robot[Row, Command, State], predicted, m
 	return Error{Position: p, Velocity: v, Attitude: angle * 180 / math.Pi}
 }
 
+// add adds w times another.
+func (e *Error) add(o Error, w float64) {
+	e.Position, e.Velocity, e.Attitude = e.Position+w*o.Position, e.Velocity+w*o.Velocity, e.Attitude+w*o.Attitude
+}
+
 // Curve is the error over the horizon: Curve[h-1] after h steps.
 type Curve []Error
 
@@ -69,6 +76,7 @@ type FlightScore struct {
 	Flight  string
 	Windows int
 	Curves  []Curve // root mean square over the flight's windows, in the order of the report's predictors
+	Inside  []Curve // shares of the windows inside of the predictor's interval; nil where it has none
 }
 
 // Report is what Score found.
@@ -77,6 +85,7 @@ type Report struct {
 	Predictors []string
 	Flights    []FlightScore
 	Total      []Curve  // root mean square over the flights, each weighing the same, by predictor
+	Inside     []Curve  // mean over the flights of the shares inside of the intervals; nil where a predictor has none
 	Skipped    []string // flights without a single window
 }
 
@@ -118,7 +127,7 @@ func ScoreOf[Row, Command, State any](q Robot[Row, Command, State], flights []Re
 		return nil, fmt.Errorf("no flight has a segment of more than %d rows", Context+o.steps())
 	}
 	for p := range r.Predictors {
-		r.Total = append(r.Total, r.total(p))
+		r.Total, r.Inside = append(r.Total, r.total(p)), append(r.Inside, r.inside(p))
 	}
 	return r, nil
 }
@@ -136,7 +145,11 @@ func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recor
 		return fs, nil
 	}
 	for i := range entries {
-		curve, one := make(Curve, o.steps()), make(Curve, o.steps())
+		curve, one, in := make(Curve, o.steps()), make(Curve, o.steps()), o.Intervals[entries[i].Name]
+		var inside Curve
+		if in != nil {
+			inside = make(Curve, min(o.steps(), len(in.Position)))
+		}
 		for _, seg := range f.Segments {
 			err := predictSegment(q, &entries[i], seg, o.steps(), o.Stride, func(start int, predicted []State) error {
 				for h := range predicted {
@@ -144,6 +157,9 @@ func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recor
 					one[h] = errorOf(q, &predicted[h], &measured)
 				}
 				curve.addSquares(one, 1/float64(fs.Windows))
+				for h := range inside {
+					inside[h].add(in.inside(h+1, one[h]), 1/float64(fs.Windows))
+				}
 				return nil
 			})
 			if err != nil {
@@ -151,9 +167,21 @@ func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recor
 			}
 		}
 		curve.root()
-		fs.Curves = append(fs.Curves, curve)
+		fs.Curves, fs.Inside = append(fs.Curves, curve), append(fs.Inside, inside)
 	}
 	return fs, nil
+}
+
+// inside is the mean over the flights of the shares inside of a predictor's interval.
+func (r *Report) inside(p int) Curve {
+	sum := slices.Clone(r.Flights[0].Inside[p])
+	clear(sum)
+	for _, f := range r.Flights {
+		for h := range sum {
+			sum[h].add(f.Inside[p][h], 1/float64(len(r.Flights)))
+		}
+	}
+	return sum
 }
 
 func (r *Report) total(p int) Curve {

@@ -90,6 +90,31 @@ func (r *Report) block(w io.Writer, title string, cell func(p, step int, c chann
 	return err
 }
 
+// WriteIntervals writes, of each predictor that has an interval, how often it holds at the reported steps.
+func (r *Report) WriteIntervals(w io.Writer) error {
+	for p, name := range r.Predictors {
+		in := r.Options.Intervals[name]
+		if in == nil {
+			continue
+		}
+		line := fmt.Sprintf("\n%s: %.0f %% intervals, of %d flights that were held out from the fit:", name,
+			100*in.Level, in.Flights)
+		for _, step := range r.Options.Steps {
+			if step > len(in.Position) {
+				break
+			}
+			share := r.Inside[p][step-1]
+			line += fmt.Sprintf("\n  %g s: %.0f %% of the positions are within %.0f mm, %.0f %% of the velocities within "+
+				"%.0f mm/s", r.seconds(step), 100*share.Position, 1e3*in.Position[step-1], 100*share.Velocity,
+				1e3*in.Velocity[step-1])
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WriteFlights writes one line for each flight: position and velocity error of every predictor after
 // the given step.
 func (r *Report) WriteFlights(w io.Writer, step int) error {
@@ -143,15 +168,18 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Predictors []string              `json:"predictors"`
 		Total      map[string]errorsJSON `json:"total"`
 		Flights    []flightJSON          `json:"flights"`
+		Inside     map[string]errorsJSON `json:"inside"` // shares inside of the intervals
 		Skipped    []string              `json:"skipped"`
 	}{r.Options.Dt, r.Options.Stride, r.Options.Steps, r.Predictors, r.byPredictor(r.Total), flights,
-		append([]string{}, r.Skipped...)})
+		r.byPredictor(r.Inside), append([]string{}, r.Skipped...)})
 }
 
 func (r *Report) byPredictor(curves []Curve) map[string]errorsJSON {
 	out := make(map[string]errorsJSON, len(curves))
 	for p, name := range r.Predictors {
-		out[name] = r.atSteps(curves[p])
+		if curves[p] != nil {
+			out[name] = r.atSteps(curves[p])
+		}
 	}
 	return out
 }
@@ -159,6 +187,9 @@ func (r *Report) byPredictor(curves []Curve) map[string]errorsJSON {
 func (r *Report) atSteps(c Curve) errorsJSON {
 	var e errorsJSON
 	for _, step := range r.Options.Steps {
+		if step > len(c) {
+			break
+		}
 		e.Position = append(e.Position, c[step-1].Position)
 		e.Velocity = append(e.Velocity, c[step-1].Velocity)
 		e.Attitude = append(e.Attitude, c[step-1].Attitude)

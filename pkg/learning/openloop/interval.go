@@ -1,0 +1,104 @@
+package openloop
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/vnd/bundle"
+)
+
+// Interval says how far predictions are off: the radii around them within which a share of those was right that
+// calibrate it, by step (split conformal prediction; Lei et al. 2018). Flights that are alike keep to that share,
+// whatever the errors' distribution.
+type Interval struct {
+	Level    float64   `json:"level"` // the share
+	Flights  int       `json:"flights"`
+	Windows  int       `json:"windows"`
+	Position []float64 `json:"position_m"`
+	Velocity []float64 `json:"velocity_m_s"`
+	Attitude []float64 `json:"attitude_deg"`
+}
+
+// IntervalMetrics names the interval in a bundle's metrics.
+const IntervalMetrics = "interval"
+
+// intervalOf reads that of a bundle, nil where it has none.
+func intervalOf(b *bundle.Bundle) (*Interval, error) {
+	var sections map[string]json.RawMessage
+	if len(b.Metrics) > 0 {
+		if err := json.Unmarshal(b.Metrics, &sections); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	section, ok := sections[IntervalMetrics]
+	if !ok {
+		return nil, nil
+	}
+	in := &Interval{}
+	if err := json.Unmarshal(section, in); err != nil {
+		return nil, fmt.Errorf("metrics, %s: %w", IntervalMetrics, err)
+	}
+	if n := len(in.Position); len(in.Velocity) != n || len(in.Attitude) != n {
+		return nil, fmt.Errorf("metrics, %s: radii of %d, %d and %d steps, expected as many of each", IntervalMetrics, n,
+			len(in.Velocity), len(in.Attitude))
+	}
+	return in, nil
+}
+
+// Calibrate finds the interval of a predictor from flights that it was not fitted to. It is nil where they hold no
+// prediction of so many steps.
+func Calibrate(flights []quad.Flight, e *Entry, level float64, steps, stride int) (*Interval, error) {
+	found := make([][3][]float64, steps)
+	in := &Interval{Level: level}
+	for _, f := range flights {
+		before := in.Windows
+		for _, seg := range f.Segments {
+			err := predictSegment(quadrotors, e, seg, steps, stride, func(start int, predicted []quad.State) error {
+				for h := range predicted {
+					x := errorOf(quadrotors, &predicted[h], &seg[start+h+1].State)
+					for i, v := range [3]float64{x.Position, x.Velocity, x.Attitude} {
+						found[h][i] = append(found[h][i], v)
+					}
+				}
+				in.Windows++
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if in.Windows > before {
+			in.Flights++
+		}
+	}
+	if in.Windows == 0 {
+		return nil, nil
+	}
+	for h := range found {
+		in.Position = append(in.Position, quantile(found[h][0], level))
+		in.Velocity = append(in.Velocity, quantile(found[h][1], level))
+		in.Attitude = append(in.Attitude, quantile(found[h][2], level))
+	}
+	return in, nil
+}
+
+// quantile is the least of x that no more than the share level of n+1 draws is expected below. It sorts x.
+func quantile(x []float64, level float64) float64 {
+	slices.Sort(x)
+	n := len(x)
+	return x[min(n, int(math.Ceil(level*float64(n+1))))-1]
+}
+
+// inside marks the errors that lie within the radii of their step by 1.
+func (in *Interval) inside(step int, e Error) (out Error) {
+	within := func(x float64, radii []float64) float64 {
+		if step <= len(radii) && x <= radii[step-1] {
+			return 1
+		}
+		return 0
+	}
+	return Error{within(e.Position, in.Position), within(e.Velocity, in.Velocity), within(e.Attitude, in.Attitude)}
+}
