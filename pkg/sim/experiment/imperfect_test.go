@@ -130,7 +130,7 @@ func TestImperfectState(t *testing.T) {
 		scenarios = changing(t)
 	}
 	file := cmp.Or(os.Getenv("VND_OUT"), filepath.Join(t.TempDir(), "runs.jsonl"))
-	runs := readRuns(t, file)
+	runs, bases := readRuns(t, file), map[uint64]*bundle.Bundle{}
 	end := time.Now().Add(time.Duration(number("VND_MINUTES", 600)) * time.Minute)
 	for seed := range uint64(number("VND_SEEDS", 1)) {
 		for _, fault := range faults {
@@ -140,7 +140,7 @@ func TestImperfectState(t *testing.T) {
 				if slices.ContainsFunc(runs, r.is) || time.Now().After(end) {
 					continue
 				}
-				r.learn(t, scenarios)
+				r.learn(t, scenarios, bases)
 				runs = append(runs, &r)
 				keepRun(t, file, &r)
 			}
@@ -149,14 +149,18 @@ func TestImperfectState(t *testing.T) {
 	t.Log("\n" + imperfectTable(runs))
 }
 
-// learn runs the campaign. A policy that is promoted must not fly worse there than the one before.
-func (r *imperfectRun) learn(t *testing.T, scenarios []Scenario) {
+// learn runs the campaign from its seed's policy on, which bases keeps. A policy that is promoted must not fly worse there than the one before.
+func (r *imperfectRun) learn(t *testing.T, scenarios []Scenario, bases map[uint64]*bundle.Bundle) {
 	c := hovering(t, r.Seed)
 	c.Fit.Smoothing, c.Fit.Train.Minutes = r.Smoothing, 1e5 // whatever else the machine does
 	t.Logf("seed %d, %s, smoothing %s", r.Seed, r.Fault, r.Smoothing)
-	flies, err := c.BasePolicy(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
+	flies := bases[r.Seed]
+	if flies == nil {
+		var err error
+		if flies, err = c.BasePolicy(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		bases[r.Seed] = flies
 	}
 	own, rounds := in(scenarios, r.Fault), len(r.After)
 	r.Before, r.BeforeClean, r.After = trueErrors(t, c, flies, own), trueErrors(t, c, flies, scenarios), nil
