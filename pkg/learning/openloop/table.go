@@ -97,8 +97,7 @@ func (r *Report) WriteIntervals(w io.Writer) error {
 		if in == nil {
 			continue
 		}
-		line := fmt.Sprintf("\n%s: %.0f %% intervals, of %d flights that were held out from the fit:", name,
-			100*in.Level, in.Flights)
+		line := fmt.Sprintf("\n%s: intervals of %.0f %%, flights that the fit held out: %d", name, 100*in.Level, in.Flights)
 		for _, step := range r.Options.Steps {
 			if step > len(in.Position) {
 				break
