@@ -42,8 +42,8 @@ func intervalOf(b *bundle.Bundle) (*Interval, error) {
 		return nil, fmt.Errorf("metrics, %s: %w", IntervalMetrics, err)
 	}
 	if n := len(in.Position); len(in.Velocity) != n || len(in.Attitude) != n {
-		return nil, fmt.Errorf("metrics, %s: radii of %d, %d and %d steps, expected as many of each", IntervalMetrics, n,
-			len(in.Velocity), len(in.Attitude))
+		return nil, fmt.Errorf("metrics, %s: radii of %d, %d and %d steps, expected as many of each", IntervalMetrics,
+			n, len(in.Velocity), len(in.Attitude))
 	}
 	return in, nil
 }

@@ -97,14 +97,15 @@ func (r *Report) WriteIntervals(w io.Writer) error {
 		if in == nil {
 			continue
 		}
-		line := fmt.Sprintf("\n%s: intervals of %.0f %%, flights that the fit held out: %d", name, 100*in.Level, in.Flights)
+		line := fmt.Sprintf("\n%s: intervals of %.0f %%, flights that the fit held out: %d", name, 100*in.Level,
+			in.Flights)
 		for _, step := range r.Options.Steps {
 			if step > len(in.Position) {
 				break
 			}
 			share := r.Inside[p][step-1]
-			line += fmt.Sprintf("\n  %g s: %.0f %% of the positions are within %.0f mm, %.0f %% of the velocities within "+
-				"%.0f mm/s", r.seconds(step), 100*share.Position, 1e3*in.Position[step-1], 100*share.Velocity,
+			line += fmt.Sprintf("\n  %g s: %.0f %% of the positions are within %.0f mm, %.0f %% of the velocities "+
+				"within %.0f mm/s", r.seconds(step), 100*share.Position, 1e3*in.Position[step-1], 100*share.Velocity,
 				1e3*in.Velocity[step-1])
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {

@@ -55,8 +55,9 @@ func keepRun(t *testing.T, file string, r *imperfectRun) {
 // policy flies in that state, too. Ratios are to the error of weighted smoothing. Intervals are those of 95 %.
 func imperfectTable(runs []*imperfectRun) string {
 	var b strings.Builder
-	b.WriteString("| state | smoothing | seeds | before | after | in clean state | promoted, worse, refused | share kept, % | " +
-		"in clean state, % | of the possible, % | weighted ÷ this |\n" + strings.Repeat("|---", 11) + "|\n")
+	b.WriteString("| state | smoothing | seeds | before | after | in clean state | promoted, worse, refused | " +
+		"share kept, % | in clean state, % | of the possible, % | weighted ÷ this |\n" + strings.Repeat("|---", 11) +
+		"|\n")
 	seen := map[string]bool{}
 	for _, first := range runs {
 		if key := first.Fault + first.Smoothing; seen[key] {
@@ -85,8 +86,8 @@ func imperfectTable(runs []*imperfectRun) string {
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %.3f | %s | %s | %d, %d, %d | %s | %s | %s | %s |\n", first.Fault,
-			first.Smoothing, len(before), stat.Mean(before, nil), interval(after, 1, "%.3f"), interval(clean, 1, "%.3f"),
-			promoted, worse, refused, interval(kept, 100, "%.0f"), interval(keptClean, 100, "%.0f"),
+			first.Smoothing, len(before), stat.Mean(before, nil), interval(after, 1, "%.3f"),
+			interval(clean, 1, "%.3f"), promoted, worse, refused, interval(kept, 100, "%.0f"), interval(keptClean, 100, "%.0f"),
 			interval(possible, 100, "%.0f"), ratios(ratio))
 	}
 	return b.String()

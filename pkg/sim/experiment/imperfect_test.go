@@ -149,7 +149,8 @@ func TestImperfectState(t *testing.T) {
 	t.Log("\n" + imperfectTable(runs))
 }
 
-// learn runs the campaign from its seed's policy on, which bases keeps. A policy that is promoted must not fly worse there than the one before.
+// learn runs the campaign from its seed's policy on, which bases keeps. A policy that is promoted must not fly worse
+// there than the one before.
 func (r *imperfectRun) learn(t *testing.T, scenarios []Scenario, bases map[uint64]*bundle.Bundle) {
 	c := hovering(t, r.Seed)
 	c.Fit.Smoothing, c.Fit.Train.Minutes = r.Smoothing, 1e5 // whatever else the machine does
