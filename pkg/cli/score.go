@@ -101,9 +101,8 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Intervals = map[string]*openloop.Interval{}
+	o.Intervals = intervalsOf(models, names)
 	for i, m := range models {
-		o.Intervals[names[i]] = m.Interval
 		entries = append(entries, openloop.Entry{Name: names[i], Predictor: m})
 	}
 	report, err := openloop.Score(flights, c.watched(b, entries, openloop.Windows(flights, slices.Max(s.steps),
@@ -119,6 +118,15 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 		references = append(references, names[1:]...)
 	}
 	return &scoreResult{report, references, s.samples(models, names, flights), c.warnings}, nil
+}
+
+// intervalsOf are those of models, by name.
+func intervalsOf(models []*openloop.Model, names []string) map[string]*openloop.Interval {
+	out := map[string]*openloop.Interval{}
+	for i, m := range models {
+		out[names[i]] = m.Interval
+	}
+	return out
 }
 
 // samples compares what models with a latent sample with the windows of the flights.

@@ -51,19 +51,13 @@ func intervalOf(b *bundle.Bundle) (*Interval, error) {
 // Calibrate finds the interval of a predictor from flights that it was not fitted to. It is nil where they hold no
 // prediction of so many steps.
 func Calibrate(flights []quad.Flight, e *Entry, level float64, steps, stride int) (*Interval, error) {
-	found := make([][3][]float64, steps)
-	in := &Interval{Level: level}
+	found, in := make([][3][]float64, steps), &Interval{Level: level}
 	for _, f := range flights {
 		before := in.Windows
 		for _, seg := range f.Segments {
 			err := predictSegment(quadrotors, e, seg, steps, stride, func(start int, predicted []quad.State) error {
-				for h := range predicted {
-					x := errorOf(quadrotors, &predicted[h], &seg[start+h+1].State)
-					for i, v := range [3]float64{x.Position, x.Velocity, x.Attitude} {
-						found[h][i] = append(found[h][i], v)
-					}
-				}
 				in.Windows++
+				gather(found, predicted, seg[start+1:])
 				return nil
 			})
 			if err != nil {
@@ -83,6 +77,16 @@ func Calibrate(flights []quad.Flight, e *Entry, level float64, steps, stride int
 		in.Attitude = append(in.Attitude, quantile(found[h][2], level))
 	}
 	return in, nil
+}
+
+// gather appends the errors of a prediction, of each step, to those found before.
+func gather(found [][3][]float64, predicted []quad.State, measured []quad.Row) {
+	for h := range predicted {
+		x := errorOf(quadrotors, &predicted[h], &measured[h].State)
+		for i, v := range [3]float64{x.Position, x.Velocity, x.Attitude} {
+			found[h][i] = append(found[h][i], v)
+		}
+	}
 }
 
 // quantile is the least of x that no more than the share level of n+1 draws is expected below. It sorts x.

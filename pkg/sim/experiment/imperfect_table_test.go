@@ -87,8 +87,8 @@ func imperfectTable(runs []*imperfectRun) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %.3f | %s | %s | %d, %d, %d | %s | %s | %s | %s |\n", first.Fault,
 			first.Smoothing, len(before), stat.Mean(before, nil), interval(after, 1, "%.3f"),
-			interval(clean, 1, "%.3f"), promoted, worse, refused, interval(kept, 100, "%.0f"), interval(keptClean, 100, "%.0f"),
-			interval(possible, 100, "%.0f"), ratios(ratio))
+			interval(clean, 1, "%.3f"), promoted, worse, refused, interval(kept, 100, "%.0f"),
+			interval(keptClean, 100, "%.0f"), interval(possible, 100, "%.0f"), ratios(ratio))
 	}
 	return b.String()
 }
