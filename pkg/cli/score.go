@@ -85,7 +85,7 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := openloop.Options{Dt: read.Delta, Steps: s.steps, Stride: s.stride}
+	o := openloop.Options{Dt: read.Delta, Steps: s.steps, Stride: s.stride, Intervals: intervalsOf(models, names)}
 	flights, err := c.read(s.inputs, read)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,6 @@ func (c *console) score(s scoring) (*scoreResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Intervals = intervalsOf(models, names)
 	for i, m := range models {
 		entries = append(entries, openloop.Entry{Name: names[i], Predictor: m})
 	}
