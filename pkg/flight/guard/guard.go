@@ -124,8 +124,12 @@ func (g *Guard) Tick(in *Input) quad.Command {
 	g.count(dt)
 	g.supervise(in)
 	g.sent = g.command(in, dt)
+	acts := g.sent
+	if in.NotOffboard { // not what was sent
+		acts = hoverCommand
+	}
 	if !g.Silent() {
-		g.belief.plant.send(g.now, g.sent)
+		g.belief.plant.send(g.now, acts)
 	}
 	return g.sent
 }
