@@ -74,7 +74,7 @@ func imperfectTable(runs []*imperfectRun) string {
 			now, bare := r.last()
 			before, after, clean = append(before, r.Before), append(after, now), append(clean, bare)
 			promoted, worse, refused = promoted+r.Promoted, worse+r.Worse, refused+len(r.Refused)
-			if c := find(runs, "clean", "weighted", r.Seed); c != nil {
+			if c := find(runs, "clean", "weighted", r.Seed); c != nil && c.Promoted > 0 {
 				best, _ := c.last()
 				kept = append(kept, (r.Before-now)/(c.Before-best))
 				keptClean = append(keptClean, (r.BeforeClean-bare)/(c.Before-best))
