@@ -95,7 +95,7 @@ int open_endpoint(void *participant, uint64_t id, bool writer, const char *topic
 	e->ignores_local = v->ignore_local != 0;
 	e->leased = v->lease != VND_INFINITE;
 	e->max_blocking = v->max_blocking;
-	std::lock_guard<std::mutex> locked(p->topics_lock);
+	std::lock_guard<std::mutex> locked(endpoints_lock);
 	fast::Topic *t = nullptr;
 	int rc = topic_of(p, topic, type, &t);
 	if (rc != VND_OK)
@@ -131,7 +131,7 @@ void interrupt(void *writer) { as_endpoint(writer)->closing = true; }
 void close_endpoint(void *endpoint) {
 	std::unique_ptr<Endpoint> e(as_endpoint(endpoint));
 	Participant *p = e->participant;
-	std::lock_guard<std::mutex> locked(p->topics_lock);
+	std::lock_guard<std::mutex> locked(endpoints_lock);
 	p->changed(e->writer != nullptr ? 1 : 2, Change{false, e->guid, {}, {}, {}, {}});
 	if (e->writer != nullptr)
 		p->publisher->delete_datawriter(e->writer);

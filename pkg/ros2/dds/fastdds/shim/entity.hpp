@@ -135,6 +135,10 @@ struct Change {
 
 struct Endpoint;
 
+// endpoints_lock lets one endpoint of the process be opened or closed at a time. Participants share
+// the pools of a topic's samples: Fast DDS 2.9.1 crashed where two of them did so at once.
+inline std::mutex endpoints_lock;
+
 struct Participant : fast::DomainParticipantListener {
 	Waiter waiter;
 	fast::DomainParticipant *participant = nullptr;
@@ -146,7 +150,7 @@ struct Participant : fast::DomainParticipantListener {
 		fast::Topic *topic;
 		int users;
 	};
-	std::mutex topics_lock;
+	// Guarded by endpoints_lock:
 	std::map<std::string, Shared> topics;
 	// Closed endpoints: a listener of theirs may still run.
 	std::vector<std::unique_ptr<Endpoint>> ended;
