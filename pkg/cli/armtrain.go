@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -137,13 +136,11 @@ func (a *armTraining) load(path string) error {
 
 // trusted refuses a model that is known to be no better than its prior.
 func trusted(b *bundle.Bundle) error {
-	var m struct {
-		HeldOut *armlearning.Prediction `json:"held_out"`
-	}
-	if len(b.Metrics) == 0 || json.Unmarshal(b.Metrics, &m) != nil || m.HeldOut == nil || m.HeldOut.Better() {
+	var compared *armlearning.Prediction
+	if _, err := b.Metric(heldOut, &compared); err != nil || compared == nil || compared.Better() {
 		return nil
 	}
-	return fmt.Errorf("%s, expected less: fit more or longer recordings, or train without --bundle", m.HeldOut)
+	return fmt.Errorf("%s, expected less: fit more or longer recordings, or train without --bundle", compared)
 }
 
 // world is what the policy is trained in.

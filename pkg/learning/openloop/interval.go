@@ -1,7 +1,6 @@
 package openloop
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -27,19 +26,9 @@ const IntervalMetrics = "interval"
 
 // intervalOf reads that of a bundle, nil where it has none.
 func intervalOf(b *bundle.Bundle) (*Interval, error) {
-	var sections map[string]json.RawMessage
-	if len(b.Metrics) > 0 {
-		if err := json.Unmarshal(b.Metrics, &sections); err != nil {
-			return nil, fmt.Errorf("metrics: %w", err)
-		}
-	}
-	section, ok := sections[IntervalMetrics]
-	if !ok {
-		return nil, nil
-	}
 	in := &Interval{}
-	if err := json.Unmarshal(section, in); err != nil {
-		return nil, fmt.Errorf("metrics, %s: %w", IntervalMetrics, err)
+	if found, err := b.Metric(IntervalMetrics, in); !found || err != nil {
+		return nil, err
 	}
 	if n := len(in.Position); len(in.Velocity) != n || len(in.Attitude) != n {
 		return nil, fmt.Errorf("metrics, %s: radii of %d, %d and %d steps, expected as many of each", IntervalMetrics,

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -115,14 +114,13 @@ const (
 // Fly throws the robot n times, each with a seed of its own.
 func (t *Throws) Fly(ctx context.Context, b *bundle.Bundle, n int) ([]Thrown, error) {
 	out := make([]Thrown, n)
-	for k := range out {
+	return out, each(ctx, n, func(k int) error {
 		trace, err := t.fly(b, t.Seed<<32+uint64(k))
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
+		if err == nil {
+			out[k] = thrown(trace)
 		}
-		out[k] = thrown(trace)
-	}
-	return out, nil
+		return err
+	})
 }
 
 func (t *Throws) fly(b *bundle.Bundle, seed uint64) (*closedloop.Trace, error) {
@@ -149,7 +147,7 @@ func thrown(trace *closedloop.Trace) Thrown {
 	for i := range trace.Rows {
 		r := &trace.Rows[i]
 		out.Fell = max(out.Fell, r.Reference.P.Z-r.Truth.P.Z)
-		tilt := math.Acos(min(1, r.Truth.Q.ZAxis().Z)) * 180 / math.Pi
+		tilt := r.Truth.Q.Tilt() * 180 / math.Pi
 		switch {
 		case !(tilt <= RecoveryTilt && r.Truth.V.Norm() <= RecoverySpeed):
 			out.Seconds = math.Inf(1)

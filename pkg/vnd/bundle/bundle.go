@@ -100,6 +100,21 @@ func (b *Bundle) SetSection(name string, from any) (err error) {
 	return err
 }
 
+// Metric decodes the named section of the metrics into what into points to, and reports whether there is one.
+func (b *Bundle) Metric(name string, into any) (found bool, err error) {
+	s, err := b.sections(b.Metrics)
+	if err != nil {
+		return false, fmt.Errorf("metrics: %w", err)
+	}
+	if s[name] == nil {
+		return false, nil
+	}
+	if err := json.Unmarshal(s[name], into); err != nil {
+		return true, fmt.Errorf("metrics, %s: %w", name, err)
+	}
+	return true, nil
+}
+
 // SetMetrics replaces the named section of the metrics.
 func (b *Bundle) SetMetrics(name string, from any) (err error) {
 	b.Metrics, err = b.with(b.Metrics, name, from)
