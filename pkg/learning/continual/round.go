@@ -172,13 +172,18 @@ func (r *round) judge() (gate.Judge, error) {
 	if smooth.Poor(r.segments) { // then it flies with states as poor
 		now.Position, now.Attitude = smooth.Noise(r.segments)
 	}
+	now.Every, now.Gap = dataset.Gaps(r.current.Dt, r.segments)
 	if err != nil || !vnd.In(r.current) {
 		return s.Of(now), err
 	}
 	_, q, err := vnd.FromBundle(r.current, quadrotor.Reader)
-	before := quadgate.Identified{Actuator: q.Actuator, Dt: q.Dt, Position: now.Position, Attitude: now.Attitude}
-	if err != nil || before.Agree(&now) {
-		return s.Of(now), err
+	if err != nil {
+		return nil, err
+	}
+	before := now
+	before.Actuator, before.Dt, before.Drag = q.Actuator, q.Dt, 0
+	if before.Agree(&now) {
+		return s.Of(now), nil
 	}
 	return s.Of(now, before), nil
 }

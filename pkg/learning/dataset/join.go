@@ -64,3 +64,34 @@ func place(rows []WeightedRow, r *WeightedRow, at float64) []WeightedRow {
 	}
 	return append(rows, *r)
 }
+
+// Gaps are how often a flight of joined segments, dt seconds a row, had no state, and for how long: the mean time from
+// one gap to the next, and their mean length, s. Both are 0 where there was none. A second or more is no gap: another
+// flight begins.
+func Gaps(dt float64, segments []Segment) (every, length float64) {
+	const most = 1 // s
+	flown, gaps := 0., 0.
+	for i := range segments {
+		rows := segments[i].Rows
+		flown += float64(len(rows)) * dt
+		for k := range rows {
+			if rows[k].Missed {
+				length += dt
+				if k == 0 || !rows[k-1].Missed {
+					gaps++
+				}
+			}
+		}
+		if i == 0 || len(rows) == 0 || len(segments[i-1].Rows) == 0 || segments[i-1].Flight != segments[i].Flight {
+			continue
+		}
+		before := segments[i-1].Rows
+		if gap := rows[0].T - before[len(before)-1].T - dt; gap > dt/2 && gap < most {
+			flown, length, gaps = flown+gap, length+gap, gaps+1
+		}
+	}
+	if gaps == 0 {
+		return 0, 0
+	}
+	return flown / gaps, length / gaps
+}

@@ -66,3 +66,37 @@ func TestJoin(t *testing.T) {
 		})
 	}
 }
+
+// TestGaps: single rows, stretches and what is too long to be bridged count; another flight, or one that ended a second
+// before, is no gap.
+func TestGaps(t *testing.T) {
+	const dt = 0.02
+	rows := func(flight string, from int, missed string) Segment {
+		s := Segment{Flight: flight}
+		for k, c := range missed {
+			s.Rows = append(s.Rows, WeightedRow{Row: quad.Row{T: dt * float64(from+k)}, Missed: c == 'x'})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name          string
+		in            []Segment
+		every, length float64
+	}{
+		{"nothing", nil, 0, 0},
+		{"none is missing", []Segment{rows("a", 0, "....."), rows("a", 5, "..")}, 0, 0},
+		{"one row, and three", []Segment{rows("a", 0, "..x..xxx..")}, 0.1, 0.04},
+		{"five rows between segments", []Segment{rows("a", 0, "....."), rows("a", 10, ".....")}, 0.3, 0.1},
+		{"another flight", []Segment{rows("a", 0, "....."), rows("b", 10, ".....")}, 0, 0},
+		{"a second later", []Segment{rows("a", 0, "....."), rows("a", 56, ".....")}, 0, 0},
+		{"the clock is set back", []Segment{rows("a", 50, "....."), rows("a", 10, ".....")}, 0, 0},
+		{"an empty segment", []Segment{rows("a", 0, "....."), {Flight: "a"}, rows("a", 10, ".....")}, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			every, length := Gaps(dt, c.in)
+			if math.Abs(every-c.every) > 1e-9 || math.Abs(length-c.length) > 1e-9 {
+				t.Errorf("every %g s for %g s, expected %g for %g", every, length, c.every, c.length)
+			}
+		})
+	}
+}

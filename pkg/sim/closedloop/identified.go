@@ -48,6 +48,9 @@ func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	slowDown(&w, lag)
 	w.Link.ThrustLag = min(max(0, thrust-(rate-lag)-(w.Motor.Lag-motorLag)), 1)
 	w.Mocap.Position, w.Mocap.Attitude = max(w.Mocap.Position, r.Position), max(w.Mocap.Attitude, r.Attitude)
+	if r.Gap > 0 {
+		w.Mocap.Dropout = sim.Outage{Every: r.Every, Length: r.Gap}
+	}
 	if r.Drag > 0 {
 		by := min(r.Drag/defaultDrag, 4)
 		w.Drag.Rotor, w.Drag.Body = scaled(w.Drag.Rotor, by), scaled(w.Drag.Body, by)

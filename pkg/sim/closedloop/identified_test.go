@@ -50,6 +50,11 @@ func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	gaps := quadgate.Identified{Dt: dt, Every: 4, Gap: 0.1}
+	w := responding(sim.Default(), &gaps, rand.New(rand.NewPCG(1, 2)))
+	if o := w.Mocap.Dropout; o.Every != 4 || o.Length != 0.1 || like(1, 0, 0, 1).Mocap.Dropout != plain.Mocap.Dropout {
+		t.Errorf("states are missing as by %+v, expected 0.1 s every 4 s", o)
+	}
 	if j := new(Judge).Of(quadgate.Identified{}).(*Judge); len(j.identified) != 0 {
 		t.Error("a robot of which too little was flown is flown")
 	}

@@ -19,6 +19,8 @@ type Identified struct {
 	// Position and Attitude are what poses err by along and about an axis, standard deviations in m and rad; 0: as good
 	// motion capture does.
 	Position, Attitude float64
+	// Every and Gap are how often no state came, and for how long: means in s; 0: it always came.
+	Every, Gap float64
 }
 
 // Known reports whether enough was flown to tell a robot by.
