@@ -78,11 +78,16 @@ func (r *reading) turned(j int) float64 {
 
 // explain warns of what keeps rows from being made and is no pause.
 func (r *reading) explain() {
-	back := 0
-	for i := range r.samples[1:] {
-		if r.samples[i+1].stamp < r.samples[i].stamp {
+	back, jumps := 0, 0
+	for i := 1; i < len(r.samples); i++ {
+		if r.samples[i].stamp < r.samples[i-1].stamp {
 			back++
+		} else if r.follows(i) && r.jumps(i) {
+			jumps++
 		}
+	}
+	if jumps > 0 {
+		r.warn(r.States, "%d times a joint jumps further than it can turn, expected one publisher and no glitch", jumps)
 	}
 	if back > 0 {
 		r.warn(r.States, "%d of %d stamps are before the one that came before, expected one publisher", back,
@@ -95,15 +100,18 @@ func (r *reading) explain() {
 }
 
 // none is the error of a bag without rows, which no warnings follow.
-func (r *reading) none() error {
+func (r *reading) none() error { return fmt.Errorf("bag %s: %s", r.path, r.nothing()) }
+
+// nothing says why there are no rows.
+func (r *reading) nothing() string {
 	s, c := r.samples, r.commands
 	over := func(from, to int64) float64 { return float64(to-from) / 1e9 }
 	why := ""
 	for _, w := range r.warnings {
 		why += "; " + strings.TrimPrefix(w.String(), r.path+": ")
 	}
-	return fmt.Errorf("bag %s: no %d rows of %g s in a row with both joint states and commands: %d joint states "+
-		"are over %.3g s, %d commands over %.3g s, expected at most %g and %g s apart%s", r.path, r.Window+1, r.Delta,
+	return fmt.Sprintf("no %d rows of %g s in a row with both joint states and commands: %d joint states "+
+		"are over %.3g s, %d commands over %.3g s, expected at most %g and %g s apart%s", r.Window+1, r.Delta,
 		len(s), over(s[0].stamp, s[len(s)-1].stamp), len(c), over(c[0].recorded, c[len(c)-1].recorded),
 		longestGap*r.Delta, longestHold, why)
 }

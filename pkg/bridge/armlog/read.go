@@ -214,7 +214,7 @@ func (r *reading) states(m *sensormsgs.JointState, recorded int64) (err error) {
 func (r *reading) rows() (segments [][]arm.Row) {
 	for from, next := 0, 0; from < len(r.samples); from = next {
 		next = from + 1
-		for next < len(r.samples) && r.follows(next) {
+		for next < len(r.samples) && r.follows(next) && !r.jumps(next) {
 			next++
 		}
 		for _, s := range r.between(r.samples[from:next]) {
@@ -230,6 +230,19 @@ func (r *reading) rows() (segments [][]arm.Row) {
 func (r *reading) follows(i int) bool {
 	gap := float64(r.samples[i].stamp-r.samples[i-1].stamp) / 1e9
 	return gap > 0 && gap <= longestGap*r.Delta
+}
+
+// jumps reports whether a joint is further from where it was at the sample before than it can turn.
+func (r *reading) jumps(i int) bool {
+	const slack = 0.02 // rad, that noise may move a joint
+	a, b := &r.samples[i-1], &r.samples[i]
+	h := float64(b.stamp-a.stamp) / 1e9
+	for j, l := range r.links {
+		if math.Abs(b.Q[j]-a.Q[j]) > 2*l.Speed*h+slack {
+			return true
+		}
+	}
+	return false
 }
 
 // between makes rows of samples without a gap, and cuts them where nothing is commanded or it cannot be told when.

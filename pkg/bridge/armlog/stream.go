@@ -1,6 +1,7 @@
 package armlog
 
 import (
+	"fmt"
 	"slices"
 
 	sensormsgs "vnd/msgs/sensor_msgs"
@@ -20,8 +21,20 @@ func NewStream(o Options, simulated bool) *Stream {
 	return &Stream{reading: reading{Options: o, links: arm.Panda().Links}, lockstep: simulated}
 }
 
-// States takes joint states that were sent at a time, ns.
-func (s *Stream) States(m *sensormsgs.JointState, sent int64) error { return s.states(m, sent) }
+// States takes joint states that were sent at a time, ns. It refuses angles that no Panda has.
+func (s *Stream) States(m *sensormsgs.JointState, sent int64) error {
+	if err := s.states(m, sent); err != nil {
+		return err
+	}
+	last := len(s.samples) - 1
+	for j, l := range s.links {
+		if q := s.samples[last].Q[j]; q < l.Min-slack || q > l.Max+slack {
+			s.samples = s.samples[:last]
+			return fmt.Errorf("joint %q is at %.3g rad, expected %.3g to %.3g", s.Joints[j], q, l.Min, l.Max)
+		}
+	}
+	return nil
+}
 
 // Command takes torques that were sent at a time, ns.
 func (s *Stream) Command(m *stdmsgs.Float64MultiArray, sent int64) error {
@@ -42,16 +55,23 @@ func (s *Stream) Seconds() float64 {
 // late is the time for which the newest commands may be under way, ns.
 const late = 5e8
 
-// Take returns the rows of what came so far, but for what is newest, which it keeps. What no Panda does is an error,
-// and forgotten, and so is what came before a clock was set back.
-func (s *Stream) Take() ([][]arm.Row, error) {
+// Taken is what came for a while.
+type Taken struct {
+	Begin int64 // stamp from which the rows' times count, ns
+	Rows  [][]arm.Row
+	Why   string // what is wrong with it, or why there are no rows; one line
+}
+
+// Take returns the rows of what came so far, but for what is newest, which it keeps. What no Panda does is forgotten,
+// and so is what came before a clock was set back.
+func (s *Stream) Take() (t Taken) {
 	n := len(s.samples)
 	if s.Seconds() < 0 {
 		s.samples, s.commands = s.samples[n-1:], nil
-		return nil, nil
+		return Taken{Why: "topic " + s.Options.States + ": the clock was set back"}
 	}
 	if n < 2 {
-		return nil, nil
+		return t
 	}
 	last := n - 1
 	for last > 0 && s.samples[n-1].stamp-s.samples[last].stamp < late {
@@ -64,10 +84,20 @@ func (s *Stream) Take() ([][]arm.Row, error) {
 	}
 	first := max(0, s.before(s.samples[last].recorded))
 	s.samples, s.commands, s.cut = slices.Clone(s.samples[last:]), slices.Clone(s.commands[first:]), 0
+	t.Begin = r.samples[0].stamp
 	if err := r.plausible(); err != nil {
-		return nil, err
+		t.Why = err.Error()
+		return t
 	}
-	return r.rows(), nil
+	t.Rows = r.rows()
+	r.explain()
+	if len(r.warnings) > 0 {
+		t.Why = fmt.Sprintf("topic %s: %s", r.warnings[0].Topic, r.warnings[0].Text)
+	}
+	if len(t.Rows) == 0 && len(r.commands) > 0 { // else the arm is not commanded, and there is nothing to learn
+		t.Why = r.nothing()
+	}
+	return t
 }
 
 // before is the newest command that was sent before a time; -1: none was.

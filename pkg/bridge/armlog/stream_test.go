@@ -51,16 +51,19 @@ func TestStreamGoesOn(t *testing.T) {
 		}
 		for part := range int64(3) {
 			feed(t, s, 1e9+part*2e9, 200, after)
-			all, err := s.Take()
-			if err != nil || len(all) != 1 {
-				t.Fatalf("part %d: %d stretches, %v", part, len(all), err)
+			got := s.Take()
+			if got.Why != "" || len(got.Rows) != 1 {
+				t.Fatalf("part %d: %d stretches, %s", part, len(got.Rows), got.Why)
 			}
-			for _, row := range all[0] {
+			for _, row := range got.Rows[0] {
+				if at := float64(got.Begin)/1e9 + row.T; math.Abs(at-10*row.State.Q[0]) > 1e-6 {
+					t.Fatalf("at %g s the state of %g s", at, 10*row.State.Q[0])
+				}
 				if math.Abs(row.Torque[0]-row.State.Q[0]) > 1e-9 {
 					t.Fatalf("simulated %t: at %g rad a torque of %g", simulated, row.State.Q[0], row.Torque[0])
 				}
 			}
-			n += len(all[0])
+			n += len(got.Rows[0])
 		}
 		if n < 265 || n > 275 { // of 300, but for the newest half second
 			t.Errorf("simulated %t: %d rows", simulated, n)
@@ -72,16 +75,19 @@ func TestStreamGoesOn(t *testing.T) {
 // not kept.
 func TestStreamForgets(t *testing.T) {
 	s, none := newStream(false), func(int64) int64 { return 0 }
-	feed(t, s, 400e9, 200, none) // at 40 rad
-	if _, err := s.Take(); err == nil || !strings.Contains(err.Error(), `joint "panda_joint1" is between 40`) {
-		t.Errorf("got %v", err)
+	for k := range int64(100) {
+		feed(t, s, 1e9+k*1e7, 1, none)
+		feed(t, s, 1e9+k*1e7-33e6, 1, none)
 	}
-	feed(t, s, 1e9, 1, none)
+	if got := s.Take(); got.Rows != nil || !strings.Contains(got.Why, "stamps are before the one that came before") {
+		t.Errorf("two publishers: %+v", got)
+	}
+	feed(t, s, 1e8, 1, none)
 	if s.Seconds() >= 0 {
 		t.Errorf("%g s after the clock was set back", s.Seconds())
 	}
-	if all, err := s.Take(); err != nil || all != nil || s.Seconds() != 0 {
-		t.Errorf("%d stretches, %v, %g s", len(all), err, s.Seconds())
+	if got := s.Take(); got.Rows != nil || s.Seconds() != 0 || !strings.Contains(got.Why, "the clock was set back") {
+		t.Errorf("%+v, %g s", got, s.Seconds())
 	}
 	s = newStream(false)
 	for range 10 {
@@ -91,5 +97,59 @@ func TestStreamForgets(t *testing.T) {
 	}
 	if len(s.commands) != 1 {
 		t.Errorf("%d commands are kept", len(s.commands))
+	}
+}
+
+// TestStreamSaysWhyNothingIsLearned: clocks that are apart, commands that end, and joints that jump.
+func TestStreamSaysWhyNothingIsLearned(t *testing.T) {
+	for want, after := range map[string]func(k int64) int64{
+		"":                                 func(int64) int64 { return 2 },
+		"no 21 rows of 0.02 s in a row":    func(k int64) int64 { return 1000 * (k / 8) }, // each later
+		"torques that joints have":         nil,
+		"further than it can turn":         nil,
+		`joint "panda_joint1" is at 4 rad`: nil,
+	} {
+		s, refused := newStream(false), error(nil)
+		for k := range int64(400) {
+			stamp := 1e9 + k*1e7
+			q, v, tau := arm.Home, [arm.Joints]float64{}, make([]float64, arm.Joints)
+			switch {
+			case k%100 == 50 && strings.Contains(want, "further"):
+				q[0] += 0.5
+			case k%100 == 50 && strings.Contains(want, "4 rad"):
+				q[0] = 4
+			case k == 50 && strings.Contains(want, "torques"):
+				tau[0] = 1e300
+			}
+			var m sensormsgs.JointState
+			bridge.PandaJoints(nil).PutJointState(&m, stamp, q[:], v[:], v[:])
+			if err := s.States(&m, stamp); err != nil {
+				refused = err
+			}
+			late := int64(2)
+			if after != nil {
+				late = after(k)
+			}
+			if err := s.Command(&stdmsgs.Float64MultiArray{Data: tau}, stamp+late*1e6); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := s.Take()
+		if refused != nil {
+			got.Why += refused.Error()
+		}
+		if !strings.Contains(got.Why, want) || want == "" && got.Why != "" || strings.Contains(got.Why, "\n") {
+			t.Errorf("%q, expected %q", got.Why, want)
+		}
+		for _, rows := range got.Rows {
+			for _, row := range rows {
+				if row.State.Q[0] != arm.Home[0] || row.State.V[0] != 0 {
+					t.Errorf("%s: a row of %+v", want, row.State)
+				}
+			}
+		}
+		if rows := got.Rows; len(rows) == 0 != strings.HasPrefix(want, "no 21") {
+			t.Errorf("%s: %d stretches", want, len(rows))
+		}
 	}
 }

@@ -2,9 +2,7 @@ package armlearning
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -111,13 +109,6 @@ func modelOf(b *bundle.Bundle) (*vnd.Model[float32], error) {
 	return m, err
 }
 
-// Digest tells stretches apart.
-func Digest(rows []arm.Row) string {
-	h := sha256.New()
-	binary.Write(h, binary.LittleEndian, rows) // a hash takes all
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // Add adds stretches to what is learned from.
 func (l *Learner) Add(segments ...[]arm.Row) {
 	l.mu.Lock()
@@ -163,7 +154,7 @@ func (l *Learner) Bound() (kept []int) {
 			size = l.model.Model.Net.Latent
 			z = vnd.Latents(l.model.Model, Prior, [][]arm.Row{s}, l.cfg.Stride)
 		}
-		sum := sha256.Sum256([]byte(Digest(s)))
+		sum := (&dataset.Encoded{Rows: Encode(s)}).Digest()
 		pieces[i] = dataset.PieceOf(len(s), binary.LittleEndian.Uint64(sum[:]), z, size)
 	}
 	l.mu.Lock()

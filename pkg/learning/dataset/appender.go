@@ -128,7 +128,7 @@ func (a *Appender) full() bool {
 // beginSegment makes a file with a header, whole, and opens it for appending.
 func (a *Appender) beginSegment() error {
 	b := a.buffer
-	h := appendHeader(nil, header{delta: b.options.Delta, flight: a.flight})
+	h := appendHeader(nil, b.options.Kind.Version, header{delta: b.options.Delta, flight: a.flight})
 	path := filepath.Join(b.dir, fileName(b.next))
 	if err := atomicfile.WriteFile(path, func(w io.Writer) error { _, err := w.Write(h); return err }); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *Appender) flush() error {
 	if a.failed != nil || a.rows == 0 {
 		return a.failed
 	}
-	a.pending = endBlock(a.pending)
+	a.pending = endBlock(a.pending, rowSize)
 	if _, err := a.file.Write(a.pending); err != nil {
 		return a.fail(err)
 	}

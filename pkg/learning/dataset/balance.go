@@ -2,8 +2,6 @@ package dataset
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -20,7 +18,11 @@ type Piece struct {
 
 // NewPiece describes a segment by its windows [N][D]: points that lie near each other where conditions are alike.
 func NewPiece(s *Segment, windows []float32, D int) Piece {
-	return PieceOf(len(s.Rows), s.draw(), windows, D)
+	t := 0.
+	if len(s.Rows) > 0 {
+		t = s.Rows[0].T
+	}
+	return PieceOf(len(s.Rows), draw(s.Flight, t), windows, D)
 }
 
 // PieceOf describes so many rows by a number, the same for the same rows, and by their windows.
@@ -41,16 +43,6 @@ func PieceOf(rows int, draw uint64, windows []float32, D int) Piece {
 		p.mean = mean
 	}
 	return p
-}
-
-// draw is a number at random, of the flight and the time at which the segment begins.
-func (s *Segment) draw() uint64 {
-	b := []byte(s.Flight)
-	if len(s.Rows) > 0 {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Rows[0].T))
-	}
-	sum := sha256.Sum256(b)
-	return binary.LittleEndian.Uint64(sum[:])
 }
 
 func square(a, b []float32) (d float64) {

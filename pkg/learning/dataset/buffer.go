@@ -24,6 +24,7 @@ type Options struct {
 	MaxRows int              // bound on the rows kept, at least 1000
 	Delta   float64          // Δt of all segments, s
 	Clock   func() time.Time // of the appender's flushes
+	Kind    *Kind            // of the rows; nil: those of a quadrotor
 }
 
 const minMaxRows = 1000
@@ -83,6 +84,9 @@ func Open(dir string, o Options) (*Buffer, error) {
 	if o.Clock == nil {
 		return nil, fmt.Errorf("buffer %s: no clock", dir)
 	}
+	if o.Kind == nil {
+		o.Kind = quadrotorRows
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("buffer: %w", err)
 	}
@@ -125,7 +129,7 @@ func (b *Buffer) load() error {
 		return fmt.Errorf("buffer: %w", err)
 	}
 	for _, name := range names {
-		s, loss, err := ReadFile(filepath.Join(b.dir, name), b.options.Delta)
+		s, loss, err := b.read(name)
 		if err != nil {
 			return fmt.Errorf("buffer: %w", err)
 		}
@@ -135,12 +139,77 @@ func (b *Buffer) load() error {
 		number, _ := fileNumber(name)
 		b.next = number + 1
 		if len(s.Rows) > 0 {
-			e := entry{File: File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()}, number: number}
-			e.describe(&s, b.options.Delta)
-			b.files = append(b.files, e)
+			b.files = append(b.files, b.entry(number, &s))
 		}
 	}
 	return b.evict()
+}
+
+// entry is that of a file.
+func (b *Buffer) entry(number int, s *Encoded) entry {
+	e := entry{File: File{Name: fileName(number), Flight: s.Flight, Rows: b.options.Kind.rows(s), Digest: s.Digest()},
+		number: number}
+	b.describe(&e, s)
+	return e
+}
+
+// read reads a file.
+func (b *Buffer) read(name string) (Encoded, *Loss, error) {
+	return b.options.Kind.readFile(filepath.Join(b.dir, name), b.options.Delta)
+}
+
+// write writes a file as a whole.
+func (b *Buffer) write(name string, s *Encoded) error {
+	return atomicfile.WriteFile(filepath.Join(b.dir, name), func(w io.Writer) error {
+		return b.options.Kind.encode(w, s, b.options.Delta)
+	})
+}
+
+// Put adds a segment, and lets older ones go where there are too many rows. It is on disk when Put returns.
+func (b *Buffer) Put(s Encoded) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kind, whole := b.options.Kind, Encoded{Flight: s.Flight}
+	err := checkFlight(s.Flight)
+	if err == nil && (len(s.Rows) == 0 || len(s.Rows)%kind.Size != 0) {
+		err = fmt.Errorf("a segment of %d bytes, expected rows of %d", len(s.Rows), kind.Size)
+	}
+	if err == nil {
+		if damage := kind.join(&whole, s.Rows, b.options.Delta); damage != "" {
+			err = fmt.Errorf("flight %q: %s", s.Flight, damage)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("buffer %s: %w", b.dir, err)
+	}
+	if b.closed {
+		return b.errClosed()
+	}
+	if err := b.write(fileName(b.next), &s); err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	b.files = append(b.files, b.entry(b.next, &s))
+	b.next++
+	return b.evict()
+}
+
+// Segments reads the segments, in their order; of a growing one, what is flushed.
+func (b *Buffer) Segments() ([]Encoded, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	segments := make([]Encoded, 0, len(b.files))
+	for _, e := range b.files {
+		s, _, err := b.read(e.Name)
+		if err != nil {
+			return nil, fmt.Errorf("buffer: %w", err)
+		}
+		if has := b.options.Kind.rows(&s); has < e.Rows {
+			return nil, fmt.Errorf("buffer: %s: %d rows, expected %d: it was changed from outside",
+				filepath.Join(b.dir, e.Name), has, e.Rows)
+		}
+		segments = append(segments, s)
+	}
+	return segments, nil
 }
 
 // list returns the names of the segment files in dir by their numbers.
@@ -173,15 +242,20 @@ func fileNumber(name string) (int, bool) {
 
 // ReadFile reads one segment file. loss is nil for a whole file; that of one that is being written at this moment may
 // look cut off. It is an error if the file is of another version or another Δt than delta.
-func ReadFile(path string, delta float64) (s Segment, loss *Loss, err error) {
+func ReadFile(path string, delta float64) (Segment, *Loss, error) {
+	s, loss, err := quadrotorRows.readFile(path, delta)
+	return s.segment(), loss, err
+}
+
+func (k *Kind) readFile(path string, delta float64) (s Encoded, loss *Loss, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Segment{}, nil, err
+		return Encoded{}, nil, err
 	}
 	defer f.Close()
-	s, loss, err = decode(bufio.NewReaderSize(f, 1<<16), delta)
+	s, loss, err = k.decode(bufio.NewReaderSize(f, 1<<16), delta)
 	if err != nil {
-		return Segment{}, nil, fmt.Errorf("%s: %w", path, err)
+		return Encoded{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if loss != nil {
 		loss.File = filepath.Base(path)

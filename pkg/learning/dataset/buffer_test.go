@@ -161,17 +161,16 @@ func TestAppendRefuses(t *testing.T) {
 	for want, s := range map[string]Segment{
 		`a flight's name has 0 bytes, expected 1 to 1024`:    stretch("", 0, 3),
 		`a flight's name has 1025 bytes, expected 1 to 1024`: stretch(strings.Repeat("n", 1025), 0, 3),
-		`flight "a": a segment without rows`: stretch("a", 0,
-			0),
-		`flight "a", row 3: NaN among the numbers`: row(3,
+		`a segment of 0 bytes, expected rows of 124`:         stretch("a", 0, 0),
+		`flight "a": NaN among the numbers`: row(3,
 			func(r *WeightedRow) { r.Command.Rates.Y = math.NaN() }),
-		`flight "a", row 4: quaternion of norm 0`: row(4,
+		`flight "a": quaternion of norm 0`: row(4,
 			func(r *WeightedRow) { r.State.Q = so3.Quat{} }),
-		`flight "a", row 5: confidence 1.5, expected 0 to 1`: row(5,
+		`flight "a": confidence 1.5, expected 0 to 1`: row(5,
 			func(r *WeightedRow) { r.Confidence = 1.5 }),
-		`flight "a", row 6: confidence NaN, expected 0 to 1`: row(6,
+		`flight "a": confidence NaN, expected 0 to 1`: row(6,
 			func(r *WeightedRow) { r.Confidence = float32(math.NaN()) }),
-		`flight "a", row 1: 0.12 s after the row before, expected Δt = 0.02 s: a gap ends a segment`: row(1,
+		`flight "a": its time has a gap`: row(1,
 			func(r *WeightedRow) { r.T = 0.12 }),
 	} {
 		if err := b.put(s); err == nil || err.Error() != "buffer "+dir+": "+want {

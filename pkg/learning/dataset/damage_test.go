@@ -19,7 +19,7 @@ func encoded(t fataler, s Segment, blocks ...int) []byte {
 		must(t, encode(&b, s, delta))
 		return b.Bytes()
 	}
-	b.Write(appendHeader(nil, header{delta: delta, flight: s.Flight}))
+	b.Write(appendHeader(nil, quadrotorRows.Version, header{delta: delta, flight: s.Flight}))
 	k := 0
 	for _, n := range blocks {
 		block := beginBlock(nil)
@@ -27,7 +27,7 @@ func encoded(t fataler, s Segment, blocks ...int) []byte {
 			block = appendRow(block, &s.Rows[k])
 			k++
 		}
-		b.Write(endBlock(block))
+		b.Write(endBlock(block, rowSize))
 	}
 	return b.Bytes()
 }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -46,18 +45,18 @@ func (b *Buffer) evict() error {
 // piece describes a file, which it reads where that was not done yet.
 func (b *Buffer) piece(e *entry) (*Piece, error) {
 	if e.piece == nil {
-		s, _, err := ReadFile(filepath.Join(b.dir, e.Name), b.options.Delta)
+		s, _, err := b.read(e.Name)
 		if err != nil {
 			return nil, err
 		}
-		e.describe(&s, b.options.Delta)
+		b.describe(e, &s)
 	}
 	return e.piece, nil
 }
 
 // describe keeps what Balance has to know of a file with these rows.
-func (e *entry) describe(s *Segment, delta float64) {
-	p := NewPiece(s, PushWindows(s, delta), PushSize)
+func (b *Buffer) describe(e *entry, s *Encoded) {
+	p := b.options.Kind.piece(s, b.options.Delta)
 	e.piece = &p
 }
 
@@ -113,19 +112,20 @@ func (b *Buffer) cut(cuts []int) error {
 
 // trim rewrites a file without its oldest n rows.
 func (b *Buffer) trim(e *entry, n int) error {
-	path := filepath.Join(b.dir, e.Name)
-	s, _, err := ReadFile(path, b.options.Delta)
+	s, _, err := b.read(e.Name)
 	if err != nil {
 		return err
 	}
-	if len(s.Rows) <= n {
-		return fmt.Errorf("%s: %d rows, expected %d: it was changed from outside", path, len(s.Rows), e.Rows)
+	kind := b.options.Kind
+	if has := kind.rows(&s); has <= n {
+		return fmt.Errorf("%s: %d rows, expected %d: it was changed from outside", filepath.Join(b.dir, e.Name), has,
+			e.Rows)
 	}
-	s.Rows = s.Rows[n:]
-	if err := atomicfile.WriteFile(path, func(w io.Writer) error { return encode(w, s, b.options.Delta) }); err != nil {
+	s.Rows = s.Rows[n*kind.Size:]
+	if err := b.write(e.Name, &s); err != nil {
 		return err
 	}
-	e.Rows, e.Digest = len(s.Rows), s.digest()
-	e.describe(&s, b.options.Delta)
+	e.Rows, e.Digest = kind.rows(&s), s.Digest()
+	b.describe(e, &s)
 	return nil
 }

@@ -129,7 +129,7 @@ func (g *gatherer) follow(s *ControllerStep) (lost uint64) {
 		return lost
 	}
 	g.losses.Steps += lost
-	g.origin, g.flight, g.spacing = s.Stamp, flightName(s.Stamp), 0
+	g.origin, g.flight, g.spacing = s.Stamp, FlightName(s.Stamp), 0
 	return lost
 }
 
@@ -187,7 +187,8 @@ func usable(s *ControllerStep) bool {
 // flightLayout names a flight by its beginning, in UTC.
 const flightLayout = "2006-01-02T15:04:05.000000000Z"
 
-func flightName(stamp int64) string { return time.Unix(0, stamp).UTC().Format(flightLayout) }
+// FlightName names a flight by its beginning, ns.
+func FlightName(stamp int64) string { return time.Unix(0, stamp).UTC().Format(flightLayout) }
 
 // FlightStart is when a flight of that name began, ns; false for names that are of other sources.
 func FlightStart(flight string) (stamp int64, ok bool) {

@@ -80,16 +80,7 @@ func digestOf(segments [][32]byte) (out [32]byte) {
 	return out
 }
 
-func (s Segment) digest() (out [32]byte) {
-	h := newDigest(s.Flight)
-	var b []byte
-	for k := range s.Rows {
-		b = appendRow(b[:0], &s.Rows[k])
-		h.Write(b)
-	}
-	h.Sum(out[:0])
-	return out
-}
+func (s Segment) digest() [32]byte { return s.encoded().Digest() }
 
 // newDigest begins the digest of a segment; the encoded rows follow.
 func newDigest(flight string) hash.Hash {

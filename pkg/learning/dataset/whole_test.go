@@ -3,52 +3,31 @@ package dataset
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 
-	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/quad"
 )
 
-// put adds a whole segment and evicts old ones, in less time than an Appender.
-func (b *Buffer) put(s Segment) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := s.check(b.options.Delta); err != nil {
-		return fmt.Errorf("buffer %s: %w", b.dir, err)
+// put adds a whole segment, in less time than an Appender.
+func (b *Buffer) put(s Segment) error { return b.Put(*s.encoded()) }
+
+// segments reads the segments from disk, in their order.
+func (b *Buffer) segments() (out []Segment, err error) {
+	all, err := b.Segments()
+	for _, s := range all {
+		out = append(out, s.segment())
 	}
-	if b.closed {
-		return b.errClosed()
-	}
-	number := b.next
-	name := fileName(number)
-	err := atomicfile.WriteFile(filepath.Join(b.dir, name),
-		func(w io.Writer) error { return encode(w, s, b.options.Delta) })
-	if err != nil {
-		return fmt.Errorf("buffer: %w", err)
-	}
-	b.next++
-	b.files = append(b.files, entry{File: File{Name: name, Flight: s.Flight, Rows: len(s.Rows), Digest: s.digest()},
-		number: number})
-	return b.evict()
+	return out, err
 }
 
-// segments reads the segments from disk, in their order; of a growing one, what is flushed.
-func (b *Buffer) segments() ([]Segment, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	segments := make([]Segment, 0, len(b.files))
-	for _, e := range b.files {
-		s, _, err := ReadFile(filepath.Join(b.dir, e.Name), b.options.Delta)
-		if err != nil {
-			return nil, fmt.Errorf("buffer: %w", err)
-		}
-		if len(s.Rows) < e.Rows {
-			return nil, fmt.Errorf("buffer: %s: %d rows, expected %d: it was changed from outside",
-				filepath.Join(b.dir, e.Name), len(s.Rows), e.Rows)
-		}
-		segments = append(segments, s)
-	}
-	return segments, nil
+// decode reads a segment file of a quadrotor.
+func decode(r io.Reader, delta float64) (Segment, *Loss, error) {
+	s, loss, err := quadrotorRows.decode(r, delta)
+	return s.segment(), loss, err
+}
+
+// encode writes one.
+func encode(w io.Writer, s Segment, delta float64) error {
+	return quadrotorRows.encode(w, s.encoded(), delta)
 }
 
 // digest of segments.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
@@ -13,10 +14,12 @@ import (
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/continual/rounds"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
 	robotarm "vnd/pkg/robot/arm"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
 	"vnd/pkg/vnd/bundle"
 )
@@ -30,7 +33,7 @@ const (
 // ArmParams are those of the node with robot: arm.
 type ArmParams struct {
 	Robot      string   `param:"robot" default:"arm" enum:"arm" read_only:"true" doc:"arm: a Panda, whose parameters these are"`
-	Directory  string   `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/)"`
+	Directory  string   `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and of what was heard (collected/)"`
 	BundleFile string   `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the prior"`
 	Seed       int      `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"seed of all randomness"`
 	Joints     []string `param:"joints" default:"" read_only:"true" doc:"names of the joints from base to flange, in the order of the torques; empty: panda_joint1 to panda_joint7"`
@@ -71,6 +74,8 @@ type armNode struct {
 	params  *params.Bound[ArmParams]
 	learner *rounds.Runner[[]robotarm.Row]
 	stream  *armlog.Stream
+	rows    *dataset.Buffer       // on disk
+	full    atomic.Pointer[error] // of the disk; nil: rows are kept
 	logged  node.LogOnce
 }
 
@@ -116,8 +121,28 @@ func (n *armNode) begin(ctx context.Context, end func()) (err error) {
 	return n.roundsNode.begin(ctx, n.learner, end, arm, func() error { return n.listen(ctx, p) }, n.diagnose)
 }
 
-// listen takes joint states and the torques that somebody commands, whoever that is.
+// diagnose reports the state of learning.
+func (n *armNode) diagnose(s *diagnostics.Status) {
+	n.roundsNode.diagnose(s)
+	if err := n.full.Load(); err != nil {
+		s.Merge(diagnostics.Error, "rows are in memory alone: %v", *err)
+	}
+}
+
+// close waits for the learner, and lets others write.
+func (n *armNode) close() error {
+	err := n.roundsNode.close()
+	if n.rows != nil {
+		err = errors.Join(err, n.rows.Close())
+	}
+	return err
+}
+
+// listen takes joint states and the torques that somebody commands, whoever that is, after what was kept of before.
 func (n *armNode) listen(ctx context.Context, p *ArmParams) error {
+	if err := n.recall(ctx, p); err != nil {
+		return err
+	}
 	simulated, err := params.Get[bool](n.Parameters(), "use_sim_time")
 	if err != nil {
 		return err
@@ -129,7 +154,9 @@ func (n *armNode) listen(ctx context.Context, p *ArmParams) error {
 	states.Depth, commands.Depth = depth, depth
 	if _, err = ros.NewSubscription(n.Node, node.JointStates, states, func(m *sensormsgs.JointState, i ros.Info) {
 		n.refuse(node.JointStates, n.stream.States(m, sent(i)))
-		n.take(ctx, n.params.Load().Stretch)
+		if s := n.stream.Seconds(); s < 0 || s >= p.Stretch {
+			n.take(ctx)
+		}
 	}, one); err != nil {
 		return err
 	}
@@ -145,30 +172,4 @@ func sent(i ros.Info) int64 {
 		return int64(i.Received)
 	}
 	return int64(i.Source)
-}
-
-// refuse logs what is not taken, each line once.
-func (n *armNode) refuse(topic string, err error) {
-	if err == nil {
-		return
-	}
-	if line := fmt.Sprintf("topic %s: %v", topic, err); n.logged.First(line) {
-		n.log(true, line)
-	}
-}
-
-// take hands the rows of a stretch to the learner.
-func (n *armNode) take(ctx context.Context, stretch float64) {
-	if s := n.stream.Seconds(); s >= 0 && s < stretch {
-		return
-	}
-	all, err := n.stream.Take()
-	if err != nil && n.logged.First(err.Error()) {
-		n.log(true, err.Error())
-	}
-	for _, rows := range all {
-		if err := n.learner.Take(ctx, armlearning.Digest(rows), len(rows), rows); err != nil && ctx.Err() == nil {
-			n.log(true, err.Error())
-		}
-	}
 }

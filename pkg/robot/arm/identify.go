@@ -90,13 +90,39 @@ func Identify(rows []Row, dt float64) (r Robot, err error) {
 	return r, r.Check()
 }
 
-// between adds what two rows that follow each other tell to normal equations.
-func (y *Regressor) between(from, to *Row, dt float64, m, x []float64) {
-	var q, v, a, tau [Joints]float64
+// Unexplained are the torques, N·m, of rows of Δt = dt that an arm without payload, damping and friction does not
+// explain: means of so many rows each, as far as they are whole.
+func Unexplained(rows []Row, dt float64, each int) (means []Torque) {
+	d := NewDynamics(Panda())
+	for ; len(rows) > each; rows = rows[each:] {
+		var mean Torque
+		for i := range each {
+			q, v, a := amid(&rows[i], &rows[i+1], dt)
+			var tau [Joints]float64
+			d.Place(q[:])
+			d.Torques(v[:], a[:], tau[:])
+			for j := range tau {
+				mean[j] += (rows[i].Torque[j] - tau[j]) / float64(each)
+			}
+		}
+		means = append(means, mean)
+	}
+	return means
+}
+
+// amid are angles, rates and accelerations between two rows that follow each other.
+func amid(from, to *Row, dt float64) (q, v, a [Joints]float64) {
 	for j := range q {
 		q[j], v[j] = (from.State.Q[j]+to.State.Q[j])/2, (from.State.V[j]+to.State.V[j])/2
 		a[j] = (to.State.V[j] - from.State.V[j]) / dt
 	}
+	return q, v, a
+}
+
+// between adds what two rows that follow each other tell to normal equations.
+func (y *Regressor) between(from, to *Row, dt float64, m, x []float64) {
+	var tau [Joints]float64
+	q, v, a := amid(from, to, dt)
 	y.At(&q, &v, &a, &tau)
 	for j := range tau {
 		var row [unknown]float64

@@ -30,9 +30,9 @@ func Table(w io.Writer, references []*arm.Reference, methods ...Method) error {
 				mean += 1000 * off / float64(len(references))
 			}
 			sum += mean / float64(len(Masses))
-			fmt.Fprintf(out, "%.2f\t", mean)
+			fmt.Fprintf(out, "%.3f\t", mean)
 		}
-		fmt.Fprintf(out, "%.2f\t%d\t\n", sum, crashes)
+		fmt.Fprintf(out, "%.3f\t%d\t\n", sum, crashes)
 	}
 	return out.Flush()
 }

@@ -1,0 +1,72 @@
+package armlearning
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/robot/arm"
+)
+
+// Rows is how an arm's rows lie in segment files: time, angles, rates and torques as float64.
+var Rows = &dataset.Kind{Version: 2, Size: rowSize, Check: checkRow, Windows: windows}
+
+const (
+	rowNumbers = 1 + 3*arm.Joints
+	rowSize    = 8 * rowNumbers
+)
+
+// numbers are those of a row.
+func numbers(r *arm.Row) (out [rowNumbers]*float64) {
+	out[0] = &r.T
+	for j := range arm.Joints {
+		out[1+j], out[1+arm.Joints+j], out[1+2*arm.Joints+j] = &r.State.Q[j], &r.State.V[j], &r.Torque[j]
+	}
+	return out
+}
+
+// Encode makes rows bytes of a file.
+func Encode(rows []arm.Row) (b []byte) {
+	for i := range rows {
+		for _, x := range numbers(&rows[i]) {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(*x))
+		}
+	}
+	return b
+}
+
+// Decode reads rows of a file.
+func Decode(b []byte) []arm.Row {
+	rows := make([]arm.Row, len(b)/rowSize)
+	for i := range rows {
+		for _, x := range numbers(&rows[i]) {
+			*x = math.Float64frombits(binary.LittleEndian.Uint64(b))
+			b = b[8:]
+		}
+	}
+	return rows
+}
+
+// checkRow refuses a row with a number that is none.
+func checkRow(b []byte) error {
+	for ; len(b) > 0; b = b[8:] {
+		if x := math.Float64frombits(binary.LittleEndian.Uint64(b)); x-x != 0 {
+			return errors.New("a number of a row is not finite")
+		}
+	}
+	return nil
+}
+
+// windows are torques, N·m, that an arm without a payload does not explain.
+func windows(b []byte, dt float64) (all []float32, D int) {
+	for _, mean := range arm.Unexplained(Decode(b), dt, unexplained) {
+		for _, x := range mean {
+			all = append(all, float32(x))
+		}
+	}
+	return all, arm.Joints
+}
+
+// unexplained are the rows over which torques are averaged that tell what an arm carries.
+const unexplained = 20
