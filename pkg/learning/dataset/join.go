@@ -65,33 +65,35 @@ func place(rows []WeightedRow, r *WeightedRow, at float64) []WeightedRow {
 	return append(rows, *r)
 }
 
-// Gaps are how often a flight of joined segments, dt seconds a row, had no state, and for how long: the mean time from
-// one gap to the next, and their mean length, s. Both are 0 where there was none. A second or more is no gap: another
-// flight begins.
+// Gaps are how often joined segments, dt seconds a row, had no state, and for how long: mean time between gaps and mean
+// length, s, of exponential ones that take as much of the time, with lengths of the same second moment. So many short
+// gaps do not hide a few long ones. Both are 0 where there was none. What follows after a second is another flight.
 func Gaps(dt float64, segments []Segment) (every, length float64) {
 	const most = 1 // s
-	flown, gaps := 0., 0.
+	var flown, sum, squares, run float64
+	end := func() { sum, squares, run = sum+run, squares+run*run, 0 }
 	for i := range segments {
 		rows := segments[i].Rows
+		if i > 0 && len(rows) > 0 && len(segments[i-1].Rows) > 0 && segments[i-1].Flight == segments[i].Flight {
+			before := segments[i-1].Rows
+			if gap := rows[0].T - before[len(before)-1].T - dt; gap > dt/2 && gap < most {
+				flown, run = flown+gap, gap
+				end()
+			}
+		}
 		flown += float64(len(rows)) * dt
 		for k := range rows {
 			if rows[k].Missed {
-				length += dt
-				if k == 0 || !rows[k-1].Missed {
-					gaps++
-				}
+				run += dt
+			} else {
+				end()
 			}
 		}
-		if i == 0 || len(rows) == 0 || len(segments[i-1].Rows) == 0 || segments[i-1].Flight != segments[i].Flight {
-			continue
-		}
-		before := segments[i-1].Rows
-		if gap := rows[0].T - before[len(before)-1].T - dt; gap > dt/2 && gap < most {
-			flown, length, gaps = flown+gap, length+gap, gaps+1
-		}
+		end()
 	}
-	if gaps == 0 {
+	if sum == 0 {
 		return 0, 0
 	}
-	return flown / gaps, length / gaps
+	length = squares / sum / 2
+	return flown / sum * length, length
 }

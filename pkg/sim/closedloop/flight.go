@@ -71,11 +71,15 @@ type Trace struct {
 // Fly flies a controller through a setup. Until the estimator has a velocity,
 // the robot is told to hover.
 func Fly(s *Setup, c quad.Controller) (*Trace, error) {
-	return fly(s, c, quad.Command{Thrust: quad.Gravity})
+	g, err := newGap(s.Limits)
+	if err != nil {
+		return nil, err
+	}
+	return fly(s, c, quad.Command{Thrust: quad.Gravity}, g)
 }
 
-// fly is Fly with the command that hovers.
-func fly(s *Setup, c quad.Controller, hover quad.Command) (*Trace, error) {
+// fly is Fly with the command that hovers, and what flies in gaps; nil: the controller.
+func fly(s *Setup, c quad.Controller, hover quad.Command, g *gap) (*Trace, error) {
 	simulator, err := sim.New(s.World, s.Seed)
 	if err != nil {
 		return nil, err
@@ -94,7 +98,7 @@ func fly(s *Setup, c quad.Controller, hover quad.Command) (*Trace, error) {
 		return nil, errors.New(simulator.Crash())
 	}
 	c.Reset()
-	f := flight{setup: s, sim: simulator, est: est, controller: c, hover: hover}
+	f := flight{setup: s, sim: simulator, est: est, controller: c, hover: hover, gap: g}
 	if s.Camera != nil {
 		if f.camera, err = NewFrameSource(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
 			return nil, err
@@ -143,6 +147,7 @@ type flight struct {
 	controller quad.Controller
 	camera     *FrameSource // nil: none
 	hover      quad.Command // until there is a state
+	gap        *gap
 
 	state quad.State // newest good one
 	stamp float64
@@ -165,10 +170,16 @@ func (f *flight) tick() TraceRow {
 	if !f.ready {
 		return row
 	}
-	row.Command = f.setup.Limits.Clip(f.controller.Command(f.stamp, &f.state))
-	if o, ok := f.controller.(Observer); ok {
-		o.Observe(quad.Row{T: f.stamp, State: f.state, Command: row.Command})
+	t, state, usable := f.gap.ahead(truth.Time, f.stamp, &f.state)
+	if usable {
+		row.Command = f.setup.Limits.Clip(f.controller.Command(t, &state))
+	} else {
+		row.Command = f.gap.law.Track(t, &state, &row.Reference)
 	}
+	if o, ok := f.controller.(Observer); ok && t == f.stamp { // nobody learns of a state that was not measured
+		o.Observe(quad.Row{T: t, State: state, Command: row.Command})
+	}
+	f.gap.sent(truth.Time, row.Command)
 	return row
 }
 

@@ -25,7 +25,7 @@ func FlyRotors(s *Setup, c RotorController) (*Trace, error) {
 	direct.Limits = quad.Limits{MaxThrust: 1, MaxTiltRate: 1, MaxYawRate: 1}
 	p := &motorLoop{RotorController: c}
 	p.sensors.Reset(s.Seed)
-	return fly(&direct, p, sim.MotorCommand([4]float64{hover, hover, hover, hover}))
+	return fly(&direct, p, sim.MotorCommand([4]float64{hover, hover, hover, hover}), nil)
 }
 
 // motorLoop commands motors as a quad.Controller commands thrust and body rates.
