@@ -70,17 +70,17 @@ type memory[F kernel.Float] struct {
 
 // filter is a Response over steps of Δt, with the input held over each.
 type filter[F kernel.Float] struct {
-	weights [1 + MaxDelay]F // of the input and those before it: gain and delay
-	lag     bool
-	a       [2][2]F // of the state (y, ẏ/ω)
-	b       [2]F
+	whole int  // steps of the delay, without its fraction
+	share [2]F // of the input of so many steps before, and of the one before that: gain and delay
+	lag   bool
+	a     [2][2]F // of the state (y, ẏ/ω)
+	b     [2]F
 }
 
 func newFilter[F kernel.Float](r *Response, dt float64) filter[F] {
-	f := filter[F]{lag: r.Frequency > 0}
 	whole := min(int(r.Delay), MaxDelay-1)
-	share := r.Delay - float64(whole)
-	f.weights[whole], f.weights[whole+1] = F(r.Gain*(1-share)), F(r.Gain*share)
+	elder := r.Delay - float64(whole)
+	f := filter[F]{whole: whole, share: [2]F{F(r.Gain * (1 - elder)), F(r.Gain * elder)}, lag: r.Frequency > 0}
 	if !f.lag {
 		return f
 	}
@@ -101,10 +101,11 @@ func newFilter[F kernel.Float](r *Response, dt float64) filter[F] {
 
 // step answers an input held over Δt, and carries the memory on.
 func (f *filter[F]) step(m *memory[F], u F) F {
-	y := f.weights[0] * u
-	for i, x := range m.before {
-		y += f.weights[i+1] * x
+	young := u
+	if f.whole > 0 {
+		young = m.before[f.whole-1]
 	}
+	y := f.share[0]*young + f.share[1]*m.before[f.whole]
 	copy(m.before[1:], m.before[:])
 	if m.before[0] = u; !f.lag {
 		return y
@@ -121,12 +122,14 @@ func (f *filter[F]) stepVJP(m *memory[F], dy F) F {
 		dy = f.b[0]*m.value + f.b[1]*m.slope
 		m.value, m.slope = f.a[0][0]*m.value+f.a[1][0]*m.slope, f.a[0][1]*m.value+f.a[1][1]*m.slope
 	}
-	du := f.weights[0]*dy + m.before[0]
+	du := m.before[0]
 	copy(m.before[:], m.before[1:])
 	m.before[MaxDelay-1] = 0
-	for i := range m.before {
-		m.before[i] += f.weights[i+1] * dy
+	m.before[f.whole] += f.share[1] * dy
+	if f.whole == 0 {
+		return f.share[0]*dy + du
 	}
+	m.before[f.whole-1] += f.share[0] * dy
 	return du
 }
 

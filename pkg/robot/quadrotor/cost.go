@@ -104,12 +104,18 @@ func PutRow[F kernel.Float](c *Cost, r *quad.Reference, row []F) {
 
 // FlatAttitude is q_WB with z_B along a + g and x_B towards the yaw.
 func FlatAttitude(r *quad.Reference) so3.Quat {
+	sin, cos := math.Sincos(r.Yaw)
+	if r.A.X == 0 && r.A.Y == 0 && r.A.Z > -quad.Gravity { // upright, as a hover is
+		if cos >= 0 {
+			return so3.Quat{W: 1 + cos, Z: sin}.Normalize()
+		}
+		return so3.Quat{W: sin, Z: 1 - cos}.Normalize()
+	}
 	z := r.A.Add(so3.Vec3{Z: quad.Gravity})
 	if z.Norm() < 1e-3 { // free fall has no attitude
 		z = so3.Vec3{Z: 1}
 	}
 	z = z.Scale(1 / z.Norm())
-	sin, cos := math.Sincos(r.Yaw)
 	y := z.Cross(so3.Vec3{X: cos, Y: sin})
 	if y.Norm() < 1e-6 { // thrust along the heading
 		y = so3.Vec3{X: -sin, Y: cos}

@@ -183,3 +183,18 @@ func TestSharperCostHasTheGradientOfLargeErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestFlatAttitudeUpright: where thrust is upright the attitude is that of one that is almost so.
+func TestFlatAttitudeUpright(t *testing.T) {
+	for _, a := range []float64{-9, 0, 3} {
+		for yaw := -7.; yaw < 7; yaw += 0.05 {
+			r := quad.Reference{A: so3.Vec3{Z: a}, Yaw: yaw}
+			upright := FlatAttitude(&r)
+			r.A.X = 1e-14
+			near := FlatAttitude(&r)
+			if d := math.Abs(upright.W-near.W) + math.Abs(upright.Z-near.Z) + math.Abs(near.X) + math.Abs(near.Y); d > 1e-12 {
+				t.Fatalf("yaw %.2f, %g m/s²: %v, almost upright %v", yaw, a, upright, near)
+			}
+		}
+	}
+}
