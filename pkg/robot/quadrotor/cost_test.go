@@ -192,7 +192,8 @@ func TestFlatAttitudeUpright(t *testing.T) {
 			upright := FlatAttitude(&r)
 			r.A.X = 1e-14
 			near := FlatAttitude(&r)
-			if d := math.Abs(upright.W-near.W) + math.Abs(upright.Z-near.Z) + math.Abs(near.X) + math.Abs(near.Y); d > 1e-12 {
+			off := math.Abs(upright.W-near.W) + math.Abs(upright.Z-near.Z) + math.Abs(near.X) + math.Abs(near.Y)
+			if off > 1e-12 {
 				t.Fatalf("yaw %.2f, %g m/s²: %v, almost upright %v", yaw, a, upright, near)
 			}
 		}

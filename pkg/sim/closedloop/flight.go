@@ -174,7 +174,7 @@ func (f *flight) tick() TraceRow {
 	if usable {
 		row.Command = f.setup.Limits.Clip(f.controller.Command(t, &state))
 	} else {
-		row.Command = f.gap.law.Track(t, &state, &row.Reference)
+		row.Command = f.gap.hold(t, &state, row.Reference)
 	}
 	if o, ok := f.controller.(Observer); ok && t == f.stamp { // nobody learns of a state that was not measured
 		o.Observe(quad.Row{T: t, State: state, Command: row.Command})

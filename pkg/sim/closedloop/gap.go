@@ -14,6 +14,10 @@ type gap struct {
 	law    *guard.Law
 	maxAge float64 // s
 	usual  float64 // age of a state at its tick, s; 0: none came yet
+
+	wind  so3.Vec3 // lasting acceleration beyond thrust and gravity, m/s²
+	last  quad.State
+	stamp float64 // of the last, s
 }
 
 func newGap(l quad.Limits) (*gap, error) {
@@ -28,6 +32,7 @@ func (g *gap) ahead(now, stamp float64, s *quad.State) (t float64, state quad.St
 	if g == nil {
 		return stamp, *s, true
 	}
+	g.observe(stamp, s)
 	const excess, forgetting = 0.012, 0.005 // s beyond the usual age from which a state is late; share of an age
 	if g.usual == 0 {
 		g.usual = now - stamp
@@ -40,9 +45,25 @@ func (g *gap) ahead(now, stamp float64, s *quad.State) (t float64, state quad.St
 	return stamp + late, g.motion.Ahead(s, stamp, stamp+late), late < g.maxAge
 }
 
+// observe learns the wind, which states are carried on in, from what a new one is off.
+func (g *gap) observe(stamp float64, s *quad.State) {
+	const memory = 1.5 // s
+	if g.stamp > 0 && stamp > g.stamp {
+		expected := g.motion.Ahead(&g.last, g.stamp, stamp)
+		g.wind = g.wind.Add(s.V.Sub(expected.V).Scale(1 / memory)).Shorten(quad.Gravity)
+	}
+	g.last, g.stamp = *s, stamp
+}
+
+// hold is the law's command at a state, towards a reference.
+func (g *gap) hold(t float64, s *quad.State, r quad.Reference) quad.Command {
+	r.A = r.A.Sub(g.wind)
+	return g.law.Track(t, s, &r)
+}
+
 // sent takes down a command that went out at a time.
 func (g *gap) sent(at float64, c quad.Command) {
 	if g != nil {
-		g.motion.Send(at, c, so3.Vec3{})
+		g.motion.Send(at, c, g.wind)
 	}
 }

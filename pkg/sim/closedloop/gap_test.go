@@ -68,3 +68,30 @@ func TestNoStateForAWhile(t *testing.T) {
 		t.Errorf("velocities are off by %.2f and %.2f m/s", clean.worst, holed.worst)
 	}
 }
+
+// TestNoStateInWind: a robot that hovers against a wind is not blown away while no state comes.
+func TestNoStateInWind(t *testing.T) {
+	g, err := newGap(quad.Limits{MaxThrust: 20, MaxTiltRate: 10, MaxYawRate: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wind, dt = 3., 0.02
+	tilt := math.Atan(wind / quad.Gravity)
+	hover := quad.State{P: so3.Vec3{Z: 1}, Q: so3.FromEuler(0, -tilt, 0)} // thrust leans against +x
+	for k := range 500 {
+		now := 1 + dt*float64(k)
+		if _, s, usable := g.ahead(now, now-0.01, &hover); !usable || s != hover {
+			t.Fatalf("at %.2f s: %+v", now, s)
+		}
+		g.sent(now, quad.Command{Thrust: quad.Gravity / math.Cos(tilt)})
+	}
+	stamp := 1 + dt*499 - 0.01
+	_, s, usable := g.ahead(stamp+0.31, stamp, &hover)
+	if off := s.P.Sub(hover.P).Norm(); usable || off > 0.02 {
+		t.Errorf("after 0.3 s it is believed %.3f m off (%v), expected where it hovers", off, s.P)
+	}
+	hold := quad.Reference{P: hover.P}
+	if c := g.hold(stamp+0.3, &hover, hold); c.Rates.Norm() > 0.3 {
+		t.Errorf("the law turns a robot that hovers in the wind by %v rad/s", c.Rates)
+	}
+}
