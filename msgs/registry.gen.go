@@ -1808,6 +1808,12 @@ var types = map[string]entry{
 		refs:   []string{"builtin_interfaces/msg/Time"},
 		create: func() cdr.Message { return NewTakeOffSendGoalResponse() },
 	},
+	"vnd/msg/ArmStep": {
+		hash:   "RIHS01_dda4419f28d5efea90b54f8b553c38ec0ba12cb138e91e8c9c490de284188098",
+		source: "msg/ArmStep.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time", "geometry_msgs/msg/Point"},
+		create: func() cdr.Message { return NewArmStep() },
+	},
 	"vnd/msg/BufferSegment": {
 		hash:   "RIHS01_a8600127740efe2168853de4d54839ca9ce0f03accc6e1b34c3f306374e55052",
 		source: "msg/BufferSegment.msg",

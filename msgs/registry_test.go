@@ -136,10 +136,12 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"vnd/msg/ThrustRates": "header thrust body_rates",
 		"vnd/msg/Step": "header seq pose velocity command command_sent actuator reference latent latent_stamp " +
 			"bundle_id guard_state confidence task",
-		"vnd/msg/Latent":           "header mean novelty bundle_id",
-		"vnd/msg/Feature":          "id visible x y",
-		"vnd/msg/Features":         "header features",
-		"vnd/msg/Bundle":           "header id parent robot task data sha256 metrics_json",
+		"vnd/msg/Latent":   "header mean novelty bundle_id",
+		"vnd/msg/Feature":  "id visible x y",
+		"vnd/msg/Features": "header features",
+		"vnd/msg/Bundle":   "header id parent robot task data sha256 metrics_json",
+		"vnd/msg/ArmStep": "header seq position velocity effort tool reference latent bundle_id policy fault " +
+			"task",
 		"vnd/msg/BufferSegment":    "header directory file rows sha256",
 		"vnd/msg/LearnerStatus":    "header phase progress transitions bundle_id loss validation message",
 		"vnd/srv/SetTask_Request":  "task reference_json",

@@ -47,11 +47,12 @@ func BufferQoS() ros.QoS {
 	return ros.QoS{Reliability: dds.Reliable, Durability: dds.TransientLocal, Depth: 100}
 }
 
-// Topics of arms, the first two as ros2_control names them.
+// Topics of arms, the first two as ros2_control names them. ArmStep has StepQoS.
 const (
 	JointStates   = "joint_states"
 	JointEfforts  = "joint_group_effort_controller/commands"
 	ReferencePose = "reference/pose"
+	ArmStep       = "arm_step"
 )
 
 // JointStatesQoS is reliable, volatile, depth 1: as joint_state_broadcaster of ros2_control offers them.

@@ -159,6 +159,9 @@ func (l *Loop) Fault() string { return l.fault }
 // Distance is that of the tool from its reference at the last tick, m.
 func (l *Loop) Distance() float64 { return l.distance }
 
+// Tool is where the tool was at the last tick, and where it was to be, m.
+func (l *Loop) Tool() (is, to so3.Vec3) { return l.pose.Tool, l.to.Tool }
+
 // PolicyCommands reports whether the policy commanded at the last tick.
 func (l *Loop) PolicyCommands() bool { return l.flown }
 

@@ -25,6 +25,8 @@ type Policy struct {
 	model   *vnd.Model[float32] // nil: it sees the prior mean
 	windows *vnd.Windows[float32]
 	encoder *nets.EncoderTape[float32]
+	roll    *vnd.Rollout[float32]
+	z       []float32 // of the last window
 	states  []float32 // [≤T+1][M], the newest last
 	actions []float32 // [≤T][A]
 }
@@ -59,10 +61,16 @@ func Load(b *bundle.Bundle) (*Policy, error) {
 		if z := p.model.Net.Latent; z != a.Latent {
 			return nil, fmt.Errorf("bundle %s: policy with a latent of %d, its model has one of %d", b.ID, a.Latent, z)
 		}
-		p.windows, p.encoder = p.model.NewWindows(1), p.model.Net.NewEncoderTape(1)
+		p.read(p.model)
 	}
 	p.Forget()
 	return p, nil
+}
+
+// read has the policy see latents of a model.
+func (p *Policy) read(m *vnd.Model[float32]) {
+	p.model, p.windows, p.encoder, p.roll = m, m.NewWindows(1), m.Net.NewEncoderTape(1), m.NewMeanRollout(1, 1)
+	p.z = make([]float32, m.Net.Latent)
 }
 
 // Forget begins anew, as at rest.
@@ -96,9 +104,7 @@ func (p *Policy) Torque(s []float32, tool so3.Vec3, to *arm.Target, tau *[arm.Jo
 	}
 	clear(p.x[O:])
 	if p.Known() {
-		p.windows.Reset(1)
-		p.windows.Set(0, p.states, p.actions)
-		p.model.Net.Encode(p.encoder, 1, p.windows.Features, p.x[O:])
+		copy(p.x[O:], p.z)
 	}
 	p.actor.Norm.Apply(p.x)
 	p.actor.Net.Forward(p.tape, 0, 1, p.x, p.u)
@@ -120,6 +126,21 @@ func (p *Policy) See(s []float32) {
 		p.states = append(p.states, s...)
 		p.states = p.states[max(0, len(p.states)-(p.model.Net.Context+1)*2*arm.Joints):]
 	}
+	if p.Known() {
+		p.windows.Reset(1)
+		p.windows.Set(0, p.states, p.actions)
+		p.model.Net.Encode(p.encoder, 1, p.windows.Features, p.z)
+	}
+}
+
+// Latent is that of the window that ended with the last state, and its novelty, see vnd.Model.Novelty. It comes after
+// See and before the next one; none of the two where no window is whole.
+func (p *Policy) Latent() (z []float32, novelty float32) {
+	if p.model == nil || len(p.states) != (p.model.Net.Context+1)*2*arm.Joints {
+		return nil, 1
+	}
+	p.roll.Begin(0, 1, 1, p.z)
+	return p.z, p.model.Novelty(p.roll.ResidualMean(p.windows, 0))
 }
 
 // Push takes what was commanded at a tick, N·m, whoever commanded it.

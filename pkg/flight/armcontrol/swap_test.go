@@ -109,7 +109,7 @@ func TestSwappedPolicyKnowsThePast(t *testing.T) {
 		for j := range p.actor.Half {
 			p.actor.Half[j] = half
 		}
-		p.model, p.windows, p.encoder = model, model.NewWindows(1), model.Net.NewEncoderTape(1)
+		p.read(model)
 		return p
 	}
 	p, q := known("p", 30), known("q", 15)

@@ -35,6 +35,8 @@ type Controller struct {
 	closers  []io.Closer
 	efforts  *ros.Publisher[stdmsgs.Float64MultiArray]
 	path     *ros.Publisher[navmsgs.Path]
+	steps    *ros.Publisher[msgs.ArmStep]
+	latents  *ros.Publisher[msgs.Latent]
 	policy   *armcontrol.Policy // nil: the law follows references
 	trust    *bundle.Trust
 	dt       float64          // s
@@ -49,6 +51,7 @@ type Controller struct {
 	why      string           // of the newest
 	distance float64          // of the tool from its reference, a mean of the last second, m
 	m        stdmsgs.Float64MultiArray
+	step     msgs.ArmStep
 }
 
 // held is what is followed where nothing is.
@@ -141,6 +144,14 @@ func (c *Controller) connect() (err error) {
 		return err
 	}
 	c.closers = append(c.closers, c.path)
+	if c.steps, err = ros.NewPublisher[msgs.ArmStep](c, node.ArmStep, node.StepQoS()); err != nil {
+		return err
+	}
+	c.closers = append(c.closers, c.steps)
+	if c.latents, err = ros.NewPublisher[msgs.Latent](c, "latent", node.LatentQoS()); err != nil {
+		return err
+	}
+	c.closers = append(c.closers, c.latents)
 	ticks := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
 	states, err := ros.NewSubscription(c, node.JointStates, node.JointStatesQoS(), c.addStates, ticks)
 	if err != nil {
@@ -230,6 +241,7 @@ func (c *Controller) addStates(m *sensormsgs.JointState, _ ros.Info) {
 	}
 	c.ticked = stamp
 	c.send(c.loop.Tick(float64(stamp-c.origin)/1e9, &s))
+	c.publishTick(stamp, &s)
 	if before := c.policy; before != c.loop.Policy() {
 		c.policy = c.loop.Policy()
 		c.Log().Error().Msgf("bundle %s is rolled back", before.ID)
@@ -265,13 +277,6 @@ func (c *Controller) look() {
 	c.send(c.loop.Blind(fmt.Sprintf("no joint states on %s for more than %g s (guard.max_age)", node.JointStates,
 		most)))
 	c.watch()
-}
-
-func (c *Controller) send(tau [arm.Joints]float64) {
-	c.m.Data = append(c.m.Data[:0], tau[:]...)
-	if err := c.efforts.Publish(&c.m); err != nil {
-		c.Log().Warn().Msg(err.Error())
-	}
 }
 
 // watch logs a fault that is new.

@@ -25,16 +25,17 @@ func TestParameterFile(t *testing.T) { paramtest.File[Params](t, Name) }
 // rig is the node, fed by hand: no time passes on its clock.
 type rig struct {
 	*Controller
-	t     *testing.T
-	log   rostest.Console
-	stamp int64
+	t      *testing.T
+	log    rostest.Console
+	domain *inproc.Domain
+	stamp  int64
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t}
+	r := &rig{t: t, domain: inproc.NewDomain()}
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs", "-p",
-		"use_sim_time:=true", "-p", "guard.max_age:=1.0"}, Backend: ros.InProcess(inproc.NewDomain()),
+		"use_sim_time:=true", "-p", "guard.max_age:=1.0"}, Backend: ros.InProcess(r.domain),
 		Getenv: func(string) string { return "" }, Stderr: &r.log})
 	if err != nil {
 		t.Fatal(err)

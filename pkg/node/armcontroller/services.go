@@ -4,12 +4,7 @@ import (
 	"fmt"
 
 	"vnd/msgs"
-	geometrymsgs "vnd/msgs/geometry_msgs"
-	navmsgs "vnd/msgs/nav_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
-	"vnd/pkg/bridge"
-	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/ros2/ros"
@@ -73,22 +68,6 @@ func (c *Controller) reset() error {
 	c.follows, c.wanted = held, nil
 	c.watch()
 	return nil
-}
-
-// draw publishes the way of the tool along a reference; an empty one where there is none.
-func (c *Controller) draw(r *arm.Reference) {
-	const apart = 5 // rows
-	var m navmsgs.Path
-	m.Header.Stamp, m.Header.FrameID = c.Now().Msg(), c.params.Load().BaseFrame
-	for k := 0; r != nil && k <= len(r.Rows); k += apart {
-		var p geometrymsgs.PoseStamped
-		bridge.PutPoseStamped(&p, int64(c.Now()), m.Header.FrameID,
-			quad.State{P: r.Rows[k%len(r.Rows)].Tool, Q: so3.Identity()})
-		m.Poses = append(m.Poses, p)
-	}
-	if err := c.path.Publish(&m); err != nil {
-		c.Log().Warn().Msg(err.Error())
-	}
 }
 
 // report is the task "arm".
