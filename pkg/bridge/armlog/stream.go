@@ -94,7 +94,8 @@ func (s *Stream) Take() (t Taken) {
 	if len(r.warnings) > 0 {
 		t.Why = fmt.Sprintf("topic %s: %s", r.warnings[0].Topic, r.warnings[0].Text)
 	}
-	if len(t.Rows) == 0 && len(r.commands) > 0 { // else the arm is not commanded, and there is nothing to learn
+	const least = 2 // s: of less a hole may be the cause; and an arm that is not commanded has nothing to teach
+	if len(t.Rows) == 0 && len(r.commands) > 0 && float64(r.samples[last].stamp-t.Begin) > least*1e9 {
 		t.Why = r.nothing()
 	}
 	return t

@@ -25,9 +25,15 @@ import (
 // Rounds configures learning beside an arm that moves.
 type Rounds struct {
 	rounds.Schedule
+	Supervision
 	Config
 	Stride int `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent to the next"`
 	continual.Data
+}
+
+// Supervision has places as of Place, and errors of millimetres.
+type Supervision struct {
+	rounds.Supervision `defaults:"evidence.radius=0.5 evidence.tolerance=5e-4"`
 }
 
 // Open opens the bundles on disk of an arm that follows references. cfg gives the present configuration.
@@ -45,7 +51,11 @@ func Open(cfg func() *Rounds, o rounds.Common, references []*arm.Reference, make
 			return New(*cfg(), start, Options{Task: task, Seed: seed, Maker: maker, Status: report, Now: o.Now})
 		},
 		Gate: func() *gate.Gate { return NewGate(cfg().Gate.Config, task, nil, o.Seed) }}
-	return rounds.New(func() rounds.Settings { return cfg() }, o, r)
+	l, err := rounds.New(func() rounds.Settings { return cfg() }, o, r)
+	if err == nil {
+		l.Supervise(func() *rounds.Supervision { return &cfg().Supervision.Supervision })
+	}
+	return l, err
 }
 
 // base makes a bundle of a policy of the prior.

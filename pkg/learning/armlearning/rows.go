@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"vnd/pkg/learning/dataset"
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot/arm"
 )
 
@@ -70,3 +71,12 @@ func windows(b []byte, dt float64) (all []float32, D int) {
 
 // unexplained are the rows over which torques are averaged that tell what an arm carries.
 const unexplained = 20
+
+// PlaceRows are as many as tell a Place.
+const PlaceRows = 51
+
+// Place is where in the space of conditions an arm did rows: its payload, kg, friction, N·m, and damping, N·m·s/rad.
+func Place(rows []arm.Row) (*gate.Place, error) {
+	r, err := arm.Identify(rows, Dt)
+	return &gate.Place{r.Payload, r.Friction, r.Damping}, err
+}

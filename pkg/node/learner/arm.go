@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"vnd/msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/bridge"
@@ -76,6 +77,7 @@ type armNode struct {
 	stream  *armlog.Stream
 	rows    *dataset.Buffer       // on disk
 	full    atomic.Pointer[error] // of the disk; nil: rows are kept
+	dropped atomic.Uint64         // ticks that the learner had no time for
 	logged  node.LogOnce
 }
 
@@ -127,6 +129,7 @@ func (n *armNode) diagnose(s *diagnostics.Status) {
 	if err := n.full.Load(); err != nil {
 		s.Merge(diagnostics.Error, "rows are in memory alone: %v", *err)
 	}
+	s.Add("Steps left out", n.dropped.Load())
 }
 
 // close waits for the learner, and lets others write.
@@ -160,9 +163,29 @@ func (n *armNode) listen(ctx context.Context, p *ArmParams) error {
 	}, one); err != nil {
 		return err
 	}
+	if err := n.listenToTicks(); err != nil {
+		return err
+	}
 	_, err = ros.NewSubscription(n.Node, node.JointEfforts, commands, func(m *stdmsgs.Float64MultiArray, i ros.Info) {
 		n.refuse(node.JointEfforts, n.stream.Command(m, sent(i)))
 	}, one)
+	return err
+}
+
+// listenToTicks takes what arm_controller reports, as evidence.
+func (n *armNode) listenToTicks() error {
+	var ticks armTicks
+	q := node.StepQoS()
+	q.Depth = depth
+	_, err := ros.NewSubscription(n.Node, node.ArmStep, q, func(m *msgs.ArmStep, _ ros.Info) {
+		all, err := ticks.add(m)
+		n.refuse(node.ArmStep, err)
+		for _, t := range all {
+			if !n.learner.Tick(t) {
+				n.dropped.Add(1)
+			}
+		}
+	}, ros.InGroup(n.Context().NewGroup(ros.Exclusive)))
 	return err
 }
 

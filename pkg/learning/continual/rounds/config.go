@@ -29,12 +29,17 @@ type Settings interface {
 	Needs() *continual.Data
 }
 
-// Config of rounds of a quadrotor.
-type Config struct {
-	Schedule
+// Supervision is what is made of what bundles show at work.
+type Supervision struct {
 	Safe     float64             `param:"safe_seconds" default:"10.0" min:"1" max:"3600" unit:"s" read_only:"true" doc:"a bundle has flown safely after this time in which the guard did not trip"`
 	Rollback bool                `param:"auto_rollback" was:"return_by_itself" default:"true" doc:"a bundle that was shown to fly worse than the one before it is rolled back"`
 	Evidence gate.EvidenceConfig `param:"evidence" read_only:"true" doc:"evidence that a bundle flies worse than the one before it"`
+}
+
+// Config of rounds of a quadrotor.
+type Config struct {
+	Schedule
+	Supervision
 	continual.Config
 }
 
@@ -87,8 +92,11 @@ type ControllerTick struct {
 	Stamp  int64 // ns
 	Bundle string
 	Task   string
-	Latent []float32 // z[Z] under which the policy flew; empty where it had none
-	Error  float64   // distance from the reference, m
-	Policy bool      // the guard let the policy fly
-	Row    quad.Row  // state and command
+	Latent []float32   // z[Z] under which the policy flew; empty where it had none
+	Error  float64     // distance from the reference, m
+	Policy bool        // the guard let the policy fly
+	Row    quad.Row    // state and command
+	Place  *gate.Place // in the space of conditions; nil: the latent tells
+	// Dropped is the bundle that the controller itself rolled back at this tick, and Fault why; empty: none.
+	Dropped, Fault string
 }

@@ -42,7 +42,7 @@ func Open(cfg func() *Config, opt Options) (*Quadrotor, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.watch = newWatch(cfg, opt.Dt, opt.Seed, l.bundles)
+	l.Supervise(func() *Supervision { return &cfg().Supervision })
 	return &Quadrotor{l}, nil
 }
 

@@ -361,32 +361,3 @@ func (l *Runner[S]) takeBack(why string, safely bool) (string, error) {
 	l.publish(older, line)
 	return line, nil
 }
-
-// watchAnew has another bundle watched in flight.
-func (l *Runner[S]) watchAnew() {
-	if l.watch == nil {
-		return
-	}
-	if err := l.watch.changed(); err != nil {
-		l.log(true, err.Error())
-	}
-}
-
-// tick looks at what was flown, and takes a bundle back that flies worse than the one before it.
-func (l *Runner[S]) tick(t *ControllerTick) {
-	if l.watch == nil || l.bundles.Current() == nil {
-		return
-	}
-	if id := l.watch.safe(t); id != "" {
-		if err := l.bundles.Flew(id); err != nil {
-			l.log(true, err.Error())
-		}
-	}
-	f := l.watch.add(t)
-	if f == nil || !f.Worse || !l.watch.rollsBack() {
-		return
-	}
-	if _, err := l.takeBack(f.Reason, false); err != nil {
-		l.log(true, err.Error())
-	}
-}

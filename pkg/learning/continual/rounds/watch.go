@@ -15,7 +15,7 @@ import (
 // A bundle without a model has no latents, so that its flights have no place. They are kept until there is one with a
 // model: its encoder reads them.
 type watch struct {
-	cfg      func() *Config
+	cfg      func() *Supervision
 	dt       float64
 	bundles  *store.Store
 	evidence *gate.Evidence
@@ -36,7 +36,7 @@ type place struct {
 	known       gate.Place // of latent
 }
 
-func newWatch(cfg func() *Config, dt float64, seed uint64, s *store.Store) *watch {
+func newWatch(cfg func() *Supervision, dt float64, seed uint64, s *store.Store) *watch {
 	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(cfg().Evidence, seed),
 		places: map[string]*place{}}
 }
@@ -69,16 +69,13 @@ func (w *watch) add(t *ControllerTick) *gate.Finding {
 		return nil // ticks between rows say nothing more
 	}
 	w.last = t.Stamp
-	p := w.place(t.Bundle)
-	if p == nil {
-		w.keep(t)
-		return nil
+	at := t.Place
+	if at == nil {
+		if at = w.byLatent(t); at == nil {
+			return nil
+		}
 	}
-	if len(t.Latent) != p.size || p.size == 0 {
-		return nil
-	}
-	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: p.of(t.Latent),
-		Error: t.Error})
+	w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: t.Bundle, Task: t.Task, Place: *at, Error: t.Error})
 	if w.since += min(max(apart, 0),
 		1); w.since < w.cfg().Evidence.Seconds { // looking more often would find more by chance
 		return nil
@@ -89,6 +86,20 @@ func (w *watch) add(t *ControllerTick) *gate.Finding {
 		return nil
 	}
 	return w.evidence.Compare(now.ID, parent)
+}
+
+// byLatent is the place that a tick's latent tells; nil where it tells none.
+func (w *watch) byLatent(t *ControllerTick) *gate.Place {
+	p := w.place(t.Bundle)
+	if p == nil {
+		w.keep(t)
+		return nil
+	}
+	if len(t.Latent) != p.size || p.size == 0 {
+		return nil
+	}
+	at := p.of(t.Latent)
+	return &at
 }
 
 // place of a bundle's latents; nil where it has none, or is not in the store.
@@ -181,4 +192,45 @@ func (w *watch) read(now, parent string) error {
 			Error: t.Error})
 	}
 	return nil
+}
+
+// watchAnew has another bundle watched in flight.
+func (l *Runner[S]) watchAnew() {
+	if l.watch == nil {
+		return
+	}
+	if err := l.watch.changed(); err != nil {
+		l.log(true, err.Error())
+	}
+}
+
+// Supervise has bundles watched at work. It comes before Run.
+func (l *Runner[S]) Supervise(cfg func() *Supervision) {
+	l.watch = newWatch(cfg, l.opt.Dt, l.opt.Seed, l.bundles)
+}
+
+// tick looks at what was flown, and takes a bundle back that flies worse than the one before it, or that the controller
+// itself gave up.
+func (l *Runner[S]) tick(t *ControllerTick) {
+	if l.watch == nil || l.bundles.Current() == nil {
+		return
+	}
+	if id := l.watch.safe(t); id != "" {
+		if err := l.bundles.Flew(id); err != nil {
+			l.log(true, err.Error())
+		}
+	}
+	why := ""
+	if f := l.watch.add(t); f != nil && f.Worse {
+		why = f.Reason
+	}
+	if t.Dropped == l.bundles.Current().ID {
+		why = "the controller rolled it back: " + t.Fault
+	}
+	if why == "" || !l.watch.rollsBack() {
+		return
+	}
+	if _, err := l.takeBack(why, false); err != nil {
+		l.log(true, err.Error())
+	}
 }

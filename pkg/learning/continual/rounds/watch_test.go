@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -102,5 +103,54 @@ func TestTrip(t *testing.T) {
 	})
 	if err != nil || b.Runner.bundles.Entries()[0].Flown {
 		t.Errorf("%v, %+v", err, b.Runner.bundles.Entries())
+	}
+}
+
+// TestPlacedEvidence: ticks that say where they were are compared without latents, and a bundle that the controller
+// itself gave up is taken back at once.
+func TestPlacedEvidence(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		place   float64 // of the second bundle's flight
+		error   float64
+		dropped bool
+		back    bool
+	}{
+		{"as well", 0, 0.1, false, false},
+		{"worse", 0, 0.5, false, true},
+		{"worse, elsewhere", 9, 0.5, false, false},
+		{"given up", 0, 0.1, true, true},
+	} {
+		dir := t.TempDir()
+		first, second := planted(t, dir)
+		b := start(t, tiny(), options(t, dir))
+		b.bundles(1)
+		rng, stamp := rand.New(rand.NewPCG(1, 1)), int64(1e18)
+		tick := ControllerTick{Task: "hover", Policy: true}
+		fly := func(id string, place, mean float64) {
+			for range 1000 {
+				tick.Stamp, tick.Bundle, tick.Place = stamp, id, &gate.Place{place}
+				tick.Error = mean * math.Abs(1+0.2*rng.NormFloat64())
+				b.tick(&tick)
+				stamp += 20e6
+			}
+		}
+		if err := b.do(b.ctx, func() {
+			fly(first, 0, 0.1)
+			fly(second, c.place, c.error)
+			if tick.Bundle = first; c.dropped {
+				tick.Dropped, tick.Fault = second, "too far off"
+				b.tick(&tick)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if back := len(b.sent) == 2 && b.sent[1] == first; back != c.back {
+			t.Errorf("%s: taken back: %t; %q", c.name, back, b.lines)
+		}
+		if c.dropped {
+			b.said("the controller rolled it back: too far off")
+		}
+		b.stop()
 	}
 }
