@@ -36,7 +36,7 @@ func (d *demoCommand) arm(c *console) error {
 		return err
 	}
 	if c.json {
-		return c.show(&demoResult{Arm: f})
+		return c.show(&demoResult{Arm: f, Files: []string{f.Report, f.Bag}})
 	}
 	return f.WriteText(c.stdout)
 }

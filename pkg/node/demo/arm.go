@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
 	}
 	d := &demo{Options: o, failed: make(failures, 1), namespace: armSpace}
 	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
-	if err := d.fleet.check([]string{armSimulator, armController, learner}); err != nil {
+	if err := d.fleet.check([]string{armSimulator, armController, learner, recorder}); err != nil {
 		return nil, err
 	}
 	if !(o.Seconds > 0) {
@@ -68,8 +69,9 @@ func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
 		return nil, err
 	}
 	f = w.result()
-	f.Bundles = filepath.Join(d.Out, "bundles")
-	return f, d.replace()
+	f.Bundles, f.Bag, f.Report = filepath.Join(d.Out, "bundles"), filepath.Join(d.Out, bagName),
+		filepath.Join(d.Out, pageName)
+	return f, d.keep(func(out io.Writer) error { return w.writeReport(out, f) })
 }
 
 // moveArm starts the nodes, and changes payloads until the time is over.
@@ -77,7 +79,9 @@ func (d *demo) moveArm(ctx context.Context, w *armWatch) error {
 	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", armSpace,
 		d.env["ROS_DOMAIN_ID"]))
 	d.Say("a first policy is trained in the prior, without a payload")
-	if err := d.node(learner, "directory:="+d.dir, fmt.Sprintf("seed:=%d", d.Seed)); err != nil {
+	directory := "directory:=" + d.dir
+	err := errors.Join(d.node(recorder, directory), d.node(learner, directory, fmt.Sprintf("seed:=%d", d.Seed)))
+	if err != nil {
 		return err
 	}
 	if err := w.wait(ctx, slowest, "a first bundle", func() bool { return len(w.bundles) > 0 }); err != nil {
@@ -119,6 +123,7 @@ type armWatch struct {
 	payload  float64
 	bundles  []string // that were published, oldest first
 	errors   map[string]map[float64][]float64
+	ticks    []armTick
 	commands string // bundle whose policy does
 	off      float64
 	learning msgs.LearnerStatus
@@ -141,8 +146,9 @@ func (d *demo) watchArm() (w *armWatch, err error) {
 	_, states := ros.NewSubscription(w.Operator, armSpace+"/"+node.JointStates, node.JointStatesQoS(), w.onStates)
 	_, bundles := ros.NewSubscription(w.Operator, armSpace+"/bundle", node.LatchedQoS(), w.onBundle)
 	_, status := ros.NewSubscription(w.Operator, armSpace+"/learner/status", node.LatchedQoS(), w.onLearning)
+	_, ticks := ros.NewSubscription(w.Operator, armSpace+"/"+node.ArmStep, deep(node.StepQoS()), w.onTick)
 	_, health := ros.NewSubscription(w.Operator, "/diagnostics", deep(ros.DefaultQoS()), w.onDiagnostics)
-	if err := errors.Join(states, bundles, status, health); err != nil {
+	if err := errors.Join(states, bundles, status, ticks, health); err != nil {
 		w.end()
 		return nil, err
 	}

@@ -3,10 +3,13 @@ package demo
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/bag"
 )
 
 // quickArm are parameters with which an arm learns in seconds.
@@ -28,16 +31,19 @@ const quickArm = `
 /**/arm_sim:
   ros__parameters:
     speed: 4.0
+/**/transition_recorder:
+  ros__parameters:
+    bag: {least_free: 0}
 `
 
 // TestArmLearns: simulator, controller and learner of an arm, processes over the wire, until a second bundle moves the
-// arm. The guard never has to, and bundles stay.
+// arm. The guard never has to. Bundles, a bag of all topics and a report stay.
 func TestArmLearns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three processes, for seconds")
 	}
 	o, dir := setup(t)
-	build(t, o, armSimulator, armController, learner)
+	build(t, o, armSimulator, armController, learner, recorder)
 	params := filepath.Join(dir, "arm.yaml")
 	if err := os.WriteFile(params, []byte(quickArm), 0o666); err != nil {
 		t.Fatal(err)
@@ -50,6 +56,21 @@ func TestArmLearns(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(f.Bundles, "*.safetensors"))
 	if err != nil || len(all) < 2 || f.Moved < 2 || len(f.Trips) > 0 {
 		t.Errorf("%d bundles, %+v, %v", len(all), f, err)
+	}
+	info, err := bag.Info(f.Bag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{node.JointStates, node.JointEfforts, node.ArmStep, "latent", "bundle"} {
+		there := func(b bag.Topic) bool { return b.Name == armSpace+"/"+name && b.Count > 0 }
+		if !slices.ContainsFunc(info.Topics, there) {
+			t.Errorf("the bag has no topic %s: %+v", name, info.Topics)
+		}
+	}
+	page, err := os.ReadFile(f.Report)
+	pictures := strings.Count(string(page), `src="data:`)
+	if err != nil || pictures != 2 || !strings.Contains(string(page), "<td>3 kg</td>") {
+		t.Errorf("%d pictures, %v", pictures, err)
 	}
 }
 

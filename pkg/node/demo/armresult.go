@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 )
 
 // ArmResult is what a demo of an arm came to.
@@ -15,6 +14,8 @@ type ArmResult struct {
 	Refused  int          `json:"refused"` // candidates that the gate kept back
 	Trips    []string     `json:"trips"`   // of the guard, each with its cause
 	Bundles  string       `json:"folder"`  // of the bundles
+	Bag      string       `json:"bag"`
+	Report   string       `json:"report"`
 }
 
 // ArmPayload is a payload under which the arm moved.
@@ -61,10 +62,9 @@ func (f *ArmResult) means() (first, last float64) {
 	return mean(a), mean(b)
 }
 
-// WriteText writes a table, and what it means.
-func (f *ArmResult) WriteText(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(out, "payload\tfirst bundle\tnewest bundle\t\n")
+// table has the payloads.
+func (f *ArmResult) table() table {
+	t := table{Name: "Payloads", Head: []string{"payload", "first bundle", "newest bundle"}}
 	number := func(x *float64) string {
 		if x == nil {
 			return "-"
@@ -72,20 +72,30 @@ func (f *ArmResult) WriteText(w io.Writer) error {
 		return fmt.Sprintf("%.2f mm", *x)
 	}
 	for _, p := range f.Payloads {
-		fmt.Fprintf(out, "%g kg\t%s\t%s\t\n", p.Payload, number(p.First), number(p.Last))
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("%g kg", p.Payload), number(p.First), number(p.Last)})
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
+	return t
+}
+
+// sentences are what it means.
+func (f *ArmResult) sentences() []string {
 	first, last := f.means()
 	text := "nothing was learned in time: give it more --seconds"
 	if first-last == first-last { // not NaN
 		text = fmt.Sprintf("the tool was %.2f mm off before learning, %.2f mm after: %.1f times less", first, last,
 			first/last)
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n%.0f s, %d bundles moved the arm, %d candidates were refused, the guard held it "+
-		"%d times%s\nbundles are in %s\n", text, f.Seconds, f.Moved, f.Refused, len(f.Trips), causes(f.Trips),
-		f.Bundles)
+	return []string{text, fmt.Sprintf("%.0f s, %d bundles moved the arm, %d candidates were refused, the guard held "+
+		"it %d times%s", f.Seconds, f.Moved, f.Refused, len(f.Trips), causes(f.Trips))}
+}
+
+// WriteText writes a table, and what it means.
+func (f *ArmResult) WriteText(w io.Writer) error {
+	if err := writeTables(w, f.table()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s\nbundles are in %s\nreport: %s\nbag: %s\n", strings.Join(f.sentences(), "\n"),
+		f.Bundles, f.Report, f.Bag)
 	return err
 }
 

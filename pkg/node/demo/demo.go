@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -69,7 +70,8 @@ func Run(ctx context.Context, o Options) (f *Result, err error) {
 	}
 	f = r.Measure()
 	f.World, f.Task, f.Trips = o.World, o.Task, d.trips
-	return f, d.keep(&r, f)
+	f.Bag, f.Report = filepath.Join(d.Out, bagName), filepath.Join(d.Out, pageName)
+	return f, d.keep(func(w io.Writer) error { return r.Report(w, f) })
 }
 
 // demo is one at work.

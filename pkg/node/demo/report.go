@@ -20,8 +20,11 @@ import (
 //go:embed report.html
 var page string
 
+// Names of what stays in Out.
+const bagName, pageName = "bag", "report.html"
+
 // keep makes Out of what the nodes wrote, with a report.
-func (d *demo) keep(r *Record, f *Result) error {
+func (d *demo) keep(report func(io.Writer) error) error {
 	bags, err := filepath.Glob(filepath.Join(d.dir, "bags", "rosbag2_*"))
 	if err != nil {
 		return err
@@ -29,18 +32,15 @@ func (d *demo) keep(r *Record, f *Result) error {
 	if len(bags) != 1 {
 		return fmt.Errorf("%s left %d bags, expected one", recorder, len(bags))
 	}
-	const bag, report = "bag", "report.html"
-	if err := os.Rename(bags[0], filepath.Join(d.dir, bag)); err != nil {
+	if err := os.Rename(bags[0], filepath.Join(d.dir, bagName)); err != nil {
 		return err
 	}
-	for _, passing := range []string{"bags", "buffer"} {
+	for _, passing := range []string{"bags", "buffer", "collected"} {
 		if err := os.RemoveAll(filepath.Join(d.dir, passing)); err != nil {
 			return err
 		}
 	}
-	f.Bag, f.Report = filepath.Join(d.Out, bag), filepath.Join(d.Out, report)
-	if err := atomicfile.WriteFile(filepath.Join(d.dir, report),
-		func(w io.Writer) error { return r.Report(w, f) }); err != nil {
+	if err := atomicfile.WriteFile(filepath.Join(d.dir, pageName), report); err != nil {
 		return err
 	}
 	return d.replace()
@@ -64,21 +64,52 @@ type picture struct {
 	Data template.URL
 }
 
-// Report writes a report as one HTML file that needs nothing else.
-func (r *Record) Report(w io.Writer, f *Result) error {
+// document is a report.
+type document struct {
+	Title, Intro  string
+	Sentences     []string
+	Pictures      []picture
+	Tables        []table
+	Measured, Bag string // how, and the folder with all topics
+}
+
+// write writes one HTML file that needs nothing else.
+func (d *document) write(w io.Writer) error {
 	t, err := template.New("report").Parse(page)
 	if err != nil {
 		return err
 	}
-	pictures, err := r.pictures(f)
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, map[string]any{"Flight": f, "Tables": f.tables(), "Sentences": f.sentences(),
-		"Pictures": pictures, "World": filepath.Base(f.World)})
+	return t.Execute(w, d)
 }
 
-func (r *Record) pictures(f *Result) (out []picture, err error) {
+// show adds a picture, unless there is nothing to draw.
+func (d *document) show(name, text string, draw func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := draw(&b); errors.Is(err, errNothing) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	d.Pictures = append(d.Pictures, picture{name, text,
+		template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))})
+	return nil
+}
+
+// measured is how the numbers of a flight were.
+const measured = "Errors are distances of the true position from the reference at the stamps of the " +
+	"controller's steps. T_rec is the time from a switch of the wind until the error stays within " +
+	"the envelope of steady flight, the larger of the maxima in the 4 s before the switch and in " +
+	"the last 4 s of the stay; with 2 cm more, small later peaks of a periodic reference do not " +
+	"count. Data to flight is the time from the newest data of a round on disk to the first step " +
+	"of its bundle. Latency is the time from a sample of motion capture published to the command " +
+	"for it published, by the middleware's stamps."
+
+// Report writes a report.
+func (r *Record) Report(w io.Writer, f *Result) error {
+	d := &document{Title: "Learning in flight", Sentences: f.sentences(), Tables: f.tables(), Measured: measured,
+		Bag: f.Bag, Intro: fmt.Sprintf("A simulated quadrotor followed a reference for %.0f s (task %s) in %s, flown "+
+			"over ROS 2 by nodes that are processes of their own. What they learned from the flight was gated and "+
+			"swapped in while they flew.", f.Seconds, f.Task, filepath.Base(f.World))}
 	rows := r.rows()
 	for _, p := range []struct {
 		name, text string
@@ -93,17 +124,11 @@ func (r *Record) pictures(f *Result) (out []picture, err error) {
 		{"Latents", "The latents of the last bundle's flight in the plane of their first two principal " +
 			"components: the wind is read from them, nobody tells it.", r.latents},
 	} {
-		var b bytes.Buffer
-		switch drawing := p.draw(&b, rows, f); {
-		case errors.Is(drawing, errNothing):
-			continue
-		case drawing != nil:
-			return nil, drawing
+		if err := d.show(p.name, p.text, func(w io.Writer) error { return p.draw(w, rows, f) }); err != nil {
+			return err
 		}
-		out = append(out, picture{p.name, p.text,
-			template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))})
 	}
-	return out, nil
+	return d.write(w)
 }
 
 // errNothing says that a picture would be empty.

@@ -73,8 +73,21 @@ func numbers(z []float64) string {
 
 // WriteText prints the flight's tables.
 func (f *Result) WriteText(w io.Writer) error {
+	if err := writeTables(w, f.tables()...); err != nil {
+		return err
+	}
+	for _, line := range f.sentences() {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTables writes tables as text, with a free line behind each.
+func writeTables(w io.Writer, all ...table) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, table := range f.tables() {
+	for _, table := range all {
 		for _, line := range append([][]string{table.Head}, table.Rows...) {
 			fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
 		}
@@ -82,11 +95,6 @@ func (f *Result) WriteText(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintln(w)
-	}
-	for _, line := range f.sentences() {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
 	}
 	return nil
 }
