@@ -94,7 +94,8 @@ type Learner struct {
 	rounds     int
 }
 
-// New makes a learner that begins with a bundle, which has a policy and may have a model.
+// New makes a learner that begins with a bundle, which has a policy and may have a model. A model of other sizes than
+// the configuration has is not gone on from.
 func New(cfg Rounds, start *bundle.Bundle, opt Options) (*Learner, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -103,9 +104,19 @@ func New(cfg Rounds, start *bundle.Bundle, opt Options) (*Learner, error) {
 	if _, err := Vehicle(opt.Task).Load(start); err != nil {
 		return nil, err
 	}
+	p, err := vnd.ActorFromBundle(start)
+	if err != nil {
+		return nil, err
+	}
+	if p.Latent != cfg.Fit.Model.Latent {
+		return nil, fmt.Errorf("bundle %s has a policy with a latent of %d, fit.model.latent is %d: expected the "+
+			"same, or a folder without bundles", start.ID, p.Latent, cfg.Fit.Model.Latent)
+	}
 	m, err := modelOf(start)
 	if m != nil {
-		l.model = &fit.Fit{Model: m, Robot: Prior}
+		if f := (&fit.Fit{Model: m, Robot: Prior}); f.Fits(&cfg.Fit.Config, Prior) == nil {
+			l.model = f
+		}
 	}
 	return l, err
 }

@@ -121,7 +121,7 @@ func prepare(ctx context.Context, cfg *Config, source Source, opt Options) (*tra
 		return none, err
 	}
 	if opt.From != nil {
-		if err := opt.From.fits(cfg, r.Robot); err != nil {
+		if err := opt.From.Fits(cfg, r.Robot); err != nil {
 			return none, err
 		}
 	}
@@ -133,8 +133,8 @@ func prepare(ctx context.Context, cfg *Config, source Source, opt Options) (*tra
 	return t, nil
 }
 
-// fits refuses a model to go on from that is not what the configuration asks for.
-func (f *Fit) fits(cfg *Config, r robot.Robot) error {
+// Fits refuses a model to go on from that is not what the configuration asks for.
+func (f *Fit) Fits(cfg *Config, r robot.Robot) error {
 	want, err := vnd.New(r.System(), cfg.nets())
 	if err != nil {
 		return err
