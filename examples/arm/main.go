@@ -57,7 +57,7 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Laws()...)
 	b.Report(os.Stdout, l, references, methods)
 	if peers {
-		others, err := b.Peers(ctx, references, l.Base)
+		others, err := b.Peers(ctx, references, l)
 		if err != nil {
 			return err
 		}

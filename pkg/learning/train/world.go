@@ -277,3 +277,43 @@ func (t *priorTile[F]) Backward(h int, dnext, ds, da []F) {
 	t.system.StepVJP(t.B, st.s, st.a, st.d, dnext, ds, da, dd)
 	t.system.ToBodyVJP(t.B, st.s, t.push, dd, ds)
 }
+
+// Privileged is a world whose System each tile of an epoch draws anew, with numbers of it that the policy sees in place
+// of a latent.
+type Privileged[F kernel.Float] struct {
+	Nominal robot.System[F]
+	Size    int
+	Draw    func(rng *rand.Rand, z []F) robot.System[F] // which is of the sizes of Nominal, and z[Size] tells
+}
+
+// System implements World.
+func (w *Privileged[F]) System() robot.System[F] { return w.Nominal }
+
+// Latent implements World.
+func (w *Privileged[F]) Latent() int { return w.Size }
+
+// Sample implements World: begin draws.
+func (w *Privileged[F]) Sample(_ *rand.Rand, z []F) { clear(z) }
+
+func (w *Privileged[F]) reduced() World[F] { return w }
+
+func (w *Privileged[F]) tile(maxB, maxH int) worldTile[F] {
+	t := &privilegedTile[F]{z: make([]F, w.Size)}
+	known := &Prior[F]{Nominal: w.Nominal, Draw: func(rng *rand.Rand) robot.System[F] { return w.Draw(rng, t.z) }}
+	t.worldTile = known.tile(maxB, maxH)
+	return t
+}
+
+type privilegedTile[F kernel.Float] struct {
+	worldTile[F]
+	z []F
+}
+
+func (t *privilegedTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
+	steps := t.worldTile.begin(B, H, z, rng)
+	for b := range B {
+		copy(z.first[b*len(t.z):], t.z)
+		copy(z.second[b*len(t.z):], t.z)
+	}
+	return steps
+}

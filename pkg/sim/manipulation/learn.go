@@ -103,7 +103,7 @@ func (b *Budget) training(task robot.Task[float32]) train.Options {
 func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out []fit.Recording) {
 	for i, mass := range b.Masses {
 		for j, r := range references {
-			rows := b.fly(p, mass, r, b.drawn(i, j))
+			rows := b.fly(p, nil, mass, r, b.drawn(i, j))
 			out = append(out, armlearning.Recordings(fmt.Sprintf("%g kg, %d", mass, j), [][]arm.Row{rows}, nil)...)
 		}
 	}
@@ -113,11 +113,13 @@ func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out
 // drawn is what the flight under payload i along reference j draws from.
 func (b *Budget) drawn(i, j int) *rand.Rand { return rand.New(rand.NewPCG(b.Seed, uint64(100*i+j))) }
 
-// fly flies a policy under a payload, kg, with random torques beside its own, until it is lost.
-func (b *Budget) fly(p *vnd.Actor[float32], mass float64, r *arm.Reference, rng *rand.Rand) (rows []arm.Row) {
+// fly flies a policy, under the latents of a model or the prior mean, with a payload, kg, and random torques beside its
+// own, until it is lost.
+func (b *Budget) fly(p *vnd.Actor[float32], m *vnd.Model[float32], mass float64, r *arm.Reference,
+	rng *rand.Rand) (rows []arm.Row) {
 	truth, steps := Truth(mass), int(b.Seconds/Dt)
 	sys, s, a, none := truth.System(), newState(), make([]float32, arm.Joints), newState()
-	f := armlearning.Vehicle(armlearning.Task(armlearning.Spread, r)).Begin(p, nil, truth, rng, steps, s)
+	f := armlearning.Vehicle(armlearning.Task(armlearning.Spread, r)).Begin(p, m, truth, rng, steps, s)
 	var extra arm.Torque
 	for k := range steps {
 		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}

@@ -48,14 +48,18 @@ func (b *Budget) oracle(ctx context.Context, references []*arm.Reference,
 	}}, nil
 }
 
-// Peers are the oracle and what learns as b does but from flights under one payload alone, the middle one, or without a
-// latent.
-func (b *Budget) Peers(ctx context.Context, references []*arm.Reference, base *vnd.Actor[float32]) ([]Method, error) {
-	oracle, err := b.oracle(ctx, references, base)
+// Peers are the oracle, RMA, and what learns as b does but from flights under one payload alone, the middle one, or
+// without a latent.
+func (b *Budget) Peers(ctx context.Context, references []*arm.Reference, ours *Learned) ([]Method, error) {
+	oracle, err := b.oracle(ctx, references, ours.Base)
 	if err != nil {
 		return nil, err
 	}
-	all, single, simple := []Method{oracle}, *b, *b
+	rma, err := b.rma(ctx, references, ours)
+	if err != nil {
+		return nil, err
+	}
+	all, single, simple := []Method{oracle, rma}, *b, *b
 	single.Masses = Masses[len(Masses)/2:][:1]
 	simple.Fit.Model.Latent, simple.Base.Latent, simple.Policy.Latent = 0, 0, 0
 	for _, x := range []struct {

@@ -68,7 +68,7 @@ func (b *Budget) Recognise(l *Learned, references []*arm.Reference) (share float
 	known, unseen := make([][][]float64, len(Masses)), make([][][]float64, len(Masses))
 	for i, mass := range Masses {
 		for j, r := range references {
-			known[i] = append(known[i], latents(l.Model, b.fly(l.Base, mass, r, b.drawn(i, j)))...)
+			known[i] = append(known[i], latents(l.Model, b.fly(l.Base, nil, mass, r, b.drawn(i, j)))...)
 			var rows []arm.Row
 			improved.follow(r, flightSteps, always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
 			unseen[i] = append(unseen[i], latents(l.Model, rows)...)
