@@ -31,6 +31,34 @@ type detector struct {
 	repeats   int        // how often it came again
 	stuck     bool       // it came too often
 	usual     float64    // for how long states of a source that is coarse come again, s
+	height    level
+}
+
+// level is a height that comes again while all else moves.
+type level struct {
+	z, since float64 // m, and the stamp from which on it came, s
+	repeats  int
+	grain    float64 // the least by which it ever changed, m; 0: not known
+}
+
+// fineGrain is the least change of a height, m, below which the source is not coarse: its noise repeats no height.
+const fineGrain = 1e-5
+
+func (l *level) compare(z, stamp float64) {
+	change := math.Abs(z - l.z)
+	if change == 0 && stamp >= l.since {
+		l.repeats++
+		return
+	}
+	if change > 0 && (l.grain == 0 || change < l.grain) {
+		l.grain = change
+	}
+	l.z, l.since, l.repeats = z, stamp, 0
+}
+
+// frozen reports whether the height stands still.
+func (l *level) frozen(now float64) bool {
+	return l.grain > 0 && l.grain < fineGrain && l.repeats >= frozenRepeats && now-l.since >= frozenFor
 }
 
 // exhibit is one sample, with how the robot moved since the one before: as measured, and as commanded.
@@ -84,7 +112,8 @@ const (
 )
 
 func (d *detector) reset() {
-	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, timing: d.timing, usual: d.usual}
+	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, timing: d.timing, usual: d.usual,
+		height: level{grain: d.height.grain}}
 }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
@@ -144,6 +173,7 @@ func (d *detector) push(e exhibit) {
 
 // compare counts how often one state came again, under stamps of its own.
 func (d *detector) compare(s *quad.State, stamp float64) {
+	d.height.compare(s.P.Z, stamp)
 	if s.P == d.same.P && s.Q == d.same.Q && stamp >= d.sameSince {
 		d.repeats++
 		d.sameUntil = stamp
@@ -155,9 +185,12 @@ func (d *detector) compare(s *quad.State, stamp float64) {
 	d.same, d.sameSince, d.repeats, d.stuck = *s, stamp, 0, false
 }
 
-// frozen reports whether the source repeats itself, and since when. A tracker of a robot in the air never does, unless
-// it is coarse: then it did so before, if only of a robot that stood.
+// frozen reports whether the source repeats itself, or its height alone, and since when. A tracker of a robot in the
+// air never does, unless it is coarse: then it did so before, if only of a robot that stood.
 func (d *detector) frozen(now float64) (since float64, found bool) {
+	if d.usual == 0 && d.height.frozen(now) {
+		return d.height.since, true
+	}
 	return d.sameSince, d.repeats >= frozenRepeats && now-d.sameSince >= max(frozenFor, coarseTimes*d.usual)
 }
 

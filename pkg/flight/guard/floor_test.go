@@ -209,3 +209,20 @@ func TestRolloutKnowsLongDelays(t *testing.T) {
 		t.Errorf("%.2f m with 20 ms, %.2f m with 100 ms", soon, late)
 	}
 }
+
+// A height in millimetres comes again while a robot hovers, and is not frozen.
+func TestCoarseHeightIsNotFrozen(t *testing.T) {
+	var d detector
+	var p plant
+	for k := range 500 {
+		at, x := 0.01*float64(k), 3e-3*math.Sin(0.04*float64(k))
+		s := quad.State{P: so3.Vec3{X: x, Z: 1}, Q: so3.Exp(so3.Vec3{Y: x})}
+		if k < 100 {
+			s.P.Z = 1 + 1e-3*float64(k%3)
+		}
+		d.add(&s, at, &p)
+		if _, found := d.frozen(at); found {
+			t.Fatalf("after %.2f s", at)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func TestJumpsRightAfterAStall(t *testing.T) {
 func TestStallThatEndsOnTheGround(t *testing.T) {
 	for name, moves := range map[string]func(k int, s *quad.State){
 		"still":              func(int, *quad.State) {},
-		"on a low box":       func(_ int, s *quad.State) { s.P.Z = 0.15 },
+		"on a low box":       func(_ int, s *quad.State) { s.P.Z += 0.12 },
 		"on a pad that goes": func(k int, s *quad.State) { s.V.X, s.P.X = 0.3, 0.3*0.02*float64(k) },
 		"bounces": func(k int, s *quad.State) {
 			if k == 4 || k == 5 {
@@ -144,7 +144,7 @@ func stalledGuard(t *testing.T, in Mode, change func(*Config)) *Guard {
 func onTheGround(k int) Input {
 	in := hovering(51 + k)
 	in.Now, in.Stamp = in.Now+4, in.Stamp+4
-	in.State.P.Z = 0.03
+	in.State.P.Z -= 0.97
 	return in
 }
 
@@ -184,7 +184,7 @@ func TestPolicyWaitsForTheGroundAfterAStall(t *testing.T) {
 	g := newGuard(t, func(c *Config) { c.ReturnAfter = 0.1 })
 	for k := range 80 {
 		in := hovering(k)
-		if in.State.P.Z = 0.15; k < 50 {
+		if in.State.P.Z -= 0.85; k < 50 {
 			g.Recall(Policy)
 		} else {
 			in.Now, in.Stamp = in.Now+0.7, in.Stamp+0.7
@@ -206,8 +206,8 @@ func TestFalseGroundAfterAStall(t *testing.T) {
 		for k := 50; k < 70; k++ {
 			in := hovering(k)
 			in.Now, in.Stamp = in.Now+0.7, in.Stamp+0.7
-			if in.State.P.Z = 0.8; k < 50+n {
-				in.State.P.Z = 0.05
+			if in.State.P.Z -= 0.2; k < 50+n {
+				in.State.P.Z -= 0.75
 			}
 			c := g.Tick(&in)
 			if thrust := c.Thrust / quad.Gravity; g.mode != Holding || thrust < 0.8 || thrust > 1.5 {
