@@ -45,7 +45,8 @@ func TestTuneSlowMotors(t *testing.T) {
 				return nil
 			}
 			r.Learned = func(done *continual.Round) error {
-				t.Logf("seed %d, %s, round %d refused: %q", c.Seed, name, done.Number, done.Verdict.Reasons())
+				t.Logf("seed %d, %s, candidate of round %d: %srefused: %q", c.Seed, name, done.Number,
+					flown(t, c, done.Candidate, normal, slow), done.Verdict.Reasons())
 				if done.Number == before {
 					r.Scenarios = slow
 				}
