@@ -14,10 +14,10 @@ const maxRemembered = quadrotor.MaxDelay*40 + 2
 // actuator is the lagged command that a model believes in, carried on from tick to tick. At one tick per row it is that
 // of the model; at more it is the same delay and lag in smaller steps.
 type actuator struct {
-	thrust, rates channel
-	e             quad.Command // what acts now
-	sent          [maxRemembered]quad.Command
-	newest        int
+	thrust, rates, yaw channel
+	e                  quad.Command // what acts now
+	sent               [maxRemembered]quad.Command
+	newest             int
 }
 
 // channel is delay and lag in units of ticks.
@@ -50,6 +50,7 @@ func (a *actuator) hover() {
 func (a *actuator) setModel(m quadrotor.Actuator, dt, tick float64) {
 	a.thrust = newChannel(m.ThrustGain, m.ThrustDelay, m.ThrustLag, dt, tick)
 	a.rates = newChannel(m.RateGain, m.RateDelay, m.RateLag, dt, tick)
+	a.yaw = newChannel(m.RateGain, m.RateDelay, m.RateLag+m.YawLag, dt, tick)
 }
 
 // step carries the belief over one tick under the command that was sent at its beginning.
@@ -61,7 +62,8 @@ func (a *actuator) step(c quad.Command) {
 		x.Thrust)
 	young, elder := a.ago(a.rates.tap).Rates, a.ago(a.rates.tap+1).Rates
 	wanted := young.Scale(1 - a.rates.elder).Add(elder.Scale(a.rates.elder)).Scale(a.rates.gain)
-	x.Rates = x.Rates.Add(so3.Vec3.Sub(wanted, x.Rates).Scale(a.rates.blend))
+	off := wanted.Sub(x.Rates)
+	x.Rates = x.Rates.Add(so3.Vec3{X: a.rates.blend * off.X, Y: a.rates.blend * off.Y, Z: a.yaw.blend * off.Z})
 }
 
 func (c *channel) interpolate(young, elder float64) float64 { return young + c.elder*(elder-young) }

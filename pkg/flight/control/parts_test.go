@@ -17,10 +17,10 @@ func TestActuatorIsTheModels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := func(lo, hi float64) *rapid.Generator[float64] { return rapid.Float64Range(lo, hi) }
 		m := quadrotor.Actuator{
-			ThrustGain: x(.5, 1.5).Draw(t, "gain"), ThrustDelay: x(0, 4).Draw(t, "delay"),
+			ThrustGain: x(.5, 1.5).Draw(t, "gain"), ThrustDelay: x(0, quadrotor.MaxDelay).Draw(t, "delay"),
 			ThrustLag: x(0, .3).Draw(t, "lag"),
-			RateGain:  x(.5, 1.5).Draw(t, "rate gain"), RateDelay: x(0, 4).Draw(t, "rate delay"),
-			RateLag: x(0, .3).Draw(t, "rate lag"),
+			RateGain:  x(.5, 1.5).Draw(t, "rate gain"), RateDelay: x(0, quadrotor.MaxDelay).Draw(t, "rate delay"),
+			RateLag: x(0, .3).Draw(t, "rate lag"), YawLag: x(0, .3).Draw(t, "yaw lag"),
 		}
 		const dt = .02
 		sys := quadrotor.NewQuadrotor[float64](dt, m)
@@ -37,7 +37,7 @@ func TestActuatorIsTheModels(t *testing.T) {
 		a.setModel(m, dt, dt)
 		for range rapid.IntRange(1, 300).Draw(t, "ticks") {
 			c := quad.Command{Thrust: x(0, 20).Draw(t, "T"),
-				Rates: so3.Vec3{X: x(-6, 6).Draw(t, "x"), Y: x(-6, 6).Draw(t, "y"), Z: 1}}
+				Rates: so3.Vec3{X: x(-6, 6).Draw(t, "x"), Y: x(-6, 6).Draw(t, "y"), Z: x(-3, 3).Draw(t, "z")}}
 			quadrotor.Action(&c, row)
 			sys.Step(1, s, row, residual, next)
 			s, next = next, s
@@ -55,7 +55,8 @@ func TestActuatorIsTheModels(t *testing.T) {
 // At more ticks per row the belief at the rows is the same while commands change at the rows only and there is no lag
 // within them to tell apart.
 func TestActuatorAtHigherRates(t *testing.T) {
-	m := quadrotor.Actuator{ThrustGain: .9, ThrustDelay: 2, ThrustLag: .08, RateGain: 1.1, RateDelay: 1, RateLag: .04}
+	m := quadrotor.Actuator{ThrustGain: .9, ThrustDelay: 2, ThrustLag: .08, RateGain: 1.1, RateDelay: 7, RateLag: .04,
+		YawLag: .1}
 	var slow, fast actuator
 	for _, a := range []*actuator{&slow, &fast} {
 		a.hover()
@@ -63,7 +64,8 @@ func TestActuatorAtHigherRates(t *testing.T) {
 	slow.setModel(m, .02, .02)
 	fast.setModel(m, .02, .0025)
 	for k := range 100 {
-		c := quad.Command{Thrust: 10 + 5*math.Sin(float64(k)), Rates: so3.Vec3{X: math.Cos(float64(k))}}
+		c := quad.Command{Thrust: 10 + 5*math.Sin(float64(k)),
+			Rates: so3.Vec3{X: math.Cos(float64(k)), Z: math.Sin(2 * float64(k))}}
 		slow.step(c)
 		for range 8 {
 			fast.step(c)

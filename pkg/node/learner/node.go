@@ -22,6 +22,7 @@ import (
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
@@ -124,7 +125,7 @@ func (n *learnerNode) diagnose(s *diagnostics.Status) {
 
 // NewJudge makes the judge of the gate's flights in the full simulator. The program hands it in: the learner's packages
 // cannot look at the simulated world.
-type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits, *guard.Config) gate.Judge
+type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits, *rotors.Airframe, *guard.Config) gate.Judge
 
 // options of the rounds.
 func (n *learnerNode) options(p *Params, judge NewJudge) (rounds.Options, error) {
@@ -140,7 +141,7 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (rounds.Options, error)
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt, Publish: n.publish, Report: n.progress, Log: n.log},
 		Tasks: tasks, Task: p.Task, Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}}
 	if p.Judge.Use {
-		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits, &p.Guard)
+		opt.Judge = judge(p.Judge.JudgeConfig, paths, p.Limits, &p.Rotors, &p.Guard)
 	}
 	base := p.Base
 	continual.Respond(&base.Nominal, &p.Response)

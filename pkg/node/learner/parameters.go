@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/task"
 	"vnd/pkg/node"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -41,6 +42,7 @@ type Params struct {
 	Airframe string             `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, response; empty takes the defaults of params/airframe.yaml"`
 	Limits   quad.Limits        `param:"limits" file:"airframe" read_only:"true" doc:"what the airframe may be told"`
 	Guard    guard.Config       `param:"guard" file:"airframe" read_only:"true" doc:"the geofence, and what else the guard allows: of the gate's flights"`
+	Rotors   rotors.Airframe    `param:"rotors" file:"airframe" read_only:"true" doc:"body and rotors: of the gate's flights"`
 	Response preflight.Response `param:"response" file:"airframe" read_only:"true" doc:"how it follows commands: of the base policy's training"`
 
 	Judge  judge                   `param:"judge" read_only:"true" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
@@ -73,6 +75,9 @@ func (p *Params) SetAirframe(a *airframe.Airframe) {
 func (p *Params) check() error {
 	if err := p.Limits.Check(); err != nil {
 		return fmt.Errorf("limits: %w", err)
+	}
+	if err := p.Rotors.Check(); err != nil {
+		return err
 	}
 	if _, err := p.signer(); err != nil {
 		return err

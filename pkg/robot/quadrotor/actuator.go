@@ -3,18 +3,20 @@ package quadrotor
 import "math"
 
 // MaxDelay is the length of the command delay line in control steps.
-const MaxDelay = 4
+const MaxDelay = 8
 
 // Actuator is the identified chain from a command to what the airframe does: gain, delay, first-order lag, for thrust
-// and for the three body rates alike. The zero value is not meaningful; start from NominalActuator.
-// Delays are in steps; an airframe's file has delays of the same names in s.
+// and for the three body rates alike. Yaw has a lag of its own beside that of all rates: drag of the propellers, which
+// turns a robot about its thrust, is weak, so that its loop is slow. The zero value is not meaningful; start from
+// NominalActuator. Delays are in steps; an airframe's file has delays of the same names in s.
 type Actuator struct {
-	ThrustGain  float64 `json:"thrust_gain"`  // –
-	ThrustDelay float64 `json:"thrust_delay"` // control steps, 0 … MaxDelay, fractions interpolate
-	ThrustLag   float64 `json:"thrust_lag"`   // s, time constant
-	RateGain    float64 `json:"rate_gain"`    // –
-	RateDelay   float64 `json:"rate_delay"`   // control steps
-	RateLag     float64 `json:"rate_lag"`     // s
+	ThrustGain  float64 `json:"thrust_gain"`       // –
+	ThrustDelay float64 `json:"thrust_delay"`      // control steps, 0 … MaxDelay, fractions interpolate
+	ThrustLag   float64 `json:"thrust_lag"`        // s, time constant
+	RateGain    float64 `json:"rate_gain"`         // –
+	RateDelay   float64 `json:"rate_delay"`        // control steps
+	RateLag     float64 `json:"rate_lag"`          // s
+	YawLag      float64 `json:"yaw_lag,omitempty"` // s, by which the time constant of yaw is longer
 }
 
 // NominalActuator does at once what it is told.

@@ -9,13 +9,13 @@ func TestActuatorDelaysByWholeAndHalfSteps(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		delay float64
-		want  [6]float64 // share of the step that acts, by control step
+		want  [10]float64 // share of the step that acts, by control step
 	}{
-		{"none", 0, [6]float64{1, 1, 1, 1, 1, 1}},
-		{"one", 1, [6]float64{0, 1, 1, 1, 1, 1}},
-		{"two and a half", 2.5, [6]float64{0, 0, 0.5, 1, 1, 1}},
-		{"the longest", MaxDelay, [6]float64{0, 0, 0, 0, 1, 1}},
-		{"beyond the longest", MaxDelay + 1, [6]float64{0, 0, 0, 0, 1, 1}},
+		{"none", 0, [10]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{"one", 1, [10]float64{0, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{"two and a half", 2.5, [10]float64{0, 0, 0.5, 1, 1, 1, 1, 1, 1, 1}},
+		{"the longest", MaxDelay, [10]float64{8: 1, 9: 1}},
+		{"beyond the longest", MaxDelay + 1, [10]float64{8: 1, 9: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sys := NewQuadrotor[float64](0.02, Actuator{ThrustGain: 1, RateGain: 1, ThrustDelay: c.delay})

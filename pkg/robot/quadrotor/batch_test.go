@@ -14,12 +14,13 @@ import (
 func TestBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delay := rapid.Custom(func(t *rapid.T) float64 {
-			return rapid.SampledFrom([]float64{0, 1, 2.25, 3, 3.5, MaxDelay,
+			return rapid.SampledFrom([]float64{0, 1, 2.25, 3, 3.5, 6.75, MaxDelay,
 				rapid.Float64Range(0, MaxDelay).Draw(t, "delay")}).Draw(t, "delays")
 		})
 		act := Actuator{ThrustGain: 0.9, RateGain: 1.1, ThrustDelay: delay.Draw(t, "thrust"),
 			RateDelay: delay.Draw(t, "rate"),
-			ThrustLag: rapid.SampledFrom([]float64{0, 0.05, 0.2}).Draw(t, "lag"), RateLag: 0.03}
+			ThrustLag: rapid.SampledFrom([]float64{0, 0.05, 0.2}).Draw(t, "lag"), RateLag: 0.03,
+			YawLag: rapid.SampledFrom([]float64{0, 0.1}).Draw(t, "yaw")}
 		one, many := NewQuadrotor[float64](0.02, act), NewQuadrotor[float32](0.02, act)
 		switch rapid.IntRange(0, 5).Draw(t, "kind") {
 		case 0:

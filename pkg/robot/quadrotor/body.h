@@ -2,7 +2,7 @@
 // than lanes remain, zeros fill the vector. A lane's numbers do not depend on the other lanes.
 
 // Places in a row of a state, of the inputs, and of a tangent.
-enum { S_P = 0, S_Q = 3, S_V = 7, S_E = 10, S_D = 14, STATE = S_D + 4 * 4, COMMAND = 4 };
+enum { S_P = 0, S_Q = 3, S_V = 7, S_E = 10, S_D = 14, STATE = S_D + 4 * QUADROTOR_DELAY, COMMAND = 4 };
 enum { X_P = 0, X_V = 3, X_R = 6, X_E = 15, X_A = 22, X_LAST = 26, INPUTS = 30 };
 enum { U_P = 0, U_V = 3, U_R = 6, TANGENT = 9 };
 
@@ -23,14 +23,14 @@ INLINE void delayed_vjp(const quadrotor_channel *c, vec *ds, vec *da, int j, vec
 // act is what the actuator does over this step, e = (thrust, rates).
 INLINE void act(const quadrotor_body *m, const vec *s, const vec *a, vec *e) {
 	for (int j = 0; j < 4; j++) {
-		const quadrotor_channel *c = j == 0 ? &m->thrust : &m->rate;
+		const quadrotor_channel *c = &m->channels[j];
 		e[j] = s[S_E + j] + c->blend * (c->gain * delayed(c, s, a, j) - s[S_E + j]);
 	}
 }
 
 INLINE void act_vjp(const quadrotor_body *m, vec *ds, vec *da, const vec *de) {
 	for (int j = 0; j < 4; j++) {
-		const quadrotor_channel *c = j == 0 ? &m->thrust : &m->rate;
+		const quadrotor_channel *c = &m->channels[j];
 		ds[S_E + j] += de[j] * (1.0f - c->blend);
 		delayed_vjp(c, ds, da, j, de[j] * (c->blend * c->gain));
 	}

@@ -32,6 +32,9 @@ import (
 	"vnd/pkg/core/quad"
 )
 
+// The delay lines of C and of Go are of one length.
+const _ = uint(C.QUADROTOR_DELAY-MaxDelay) + uint(MaxDelay-C.QUADROTOR_DELAY)
+
 // inUse are the C kernels that float32 runs, nil for the Go reference.
 var inUse *C.quadrotor_kernels
 
@@ -57,8 +60,11 @@ func (m *Quadrotor[F]) c() C.quadrotor_body {
 	if m.noPrior {
 		prior = 0
 	}
-	return C.quadrotor_body{dt: C.float(m.dt), gravity: quad.Gravity, thrust: m.thrust.c(), rate: m.rate.c(),
-		prior: prior}
+	body := C.quadrotor_body{dt: C.float(m.dt), gravity: quad.Gravity, prior: prior}
+	for j := range m.channels {
+		body.channels[j] = m.channels[j].c()
+	}
+	return body
 }
 
 func (m *Quadrotor[F]) stepC(B int, s, a, d, next []float32) {

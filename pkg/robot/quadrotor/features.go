@@ -243,9 +243,8 @@ func (m *Quadrotor[F]) rest(measured, actions, s []F) {
 	for i := range MaxDelay {
 		copy(s[iD+4*i:][:4], actions[:nA])
 	}
-	s[iT] = m.thrust.gain * actions[0]
-	for j := 1; j < 4; j++ {
-		s[iT+j] = m.rate.gain * actions[j]
+	for j := range m.channels {
+		s[iT+j] = m.channels[j].gain * actions[j]
 	}
 }
 

@@ -47,12 +47,14 @@ func State[F float32 | float64](m []F) (s quad.State) {
 const (
 	identifyRows        = 50000 // about a quarter of an hour; evenly chosen pieces stand for more
 	pieceRows           = 500
-	identifyEvaluations = 300
+	identifyEvaluations = 400
 	identifyStride      = 25 // rows between starts
 	identifySteps       = 50
 	windowRows          = 20
 
-	excitedThrust = 0.5 // m/s², standard deviation within pieces, from which on a thrust gain can be told
+	// standard deviations within pieces, from which on a thrust gain and a lag of yaw can be told
+	excitedThrust = 0.5  // m/s²
+	excitedYaw    = 0.05 // rad/s
 )
 
 // Identify finds the actuator by Nelder–Mead search on recorded flights: it minimises the open-loop error of velocity
@@ -60,8 +62,8 @@ const (
 // residual of the 20 rows before the start is held as a constant correction, so that wind or a session's thrust gain is
 // not mistaken for the actuator's. Stretches shorter than 71 rows are passed over; without any, the nominal actuator is
 // returned. The thrust gain stays 1 where thrust hardly varies: the feedback of a steady hover answers disturbances, so
-// that thrust seems to have no effect (Ljung, System Identification, 13.4: closed-loop data). The error is ctx's, or
-// that of the search.
+// that thrust seems to have no effect (Ljung, System Identification, 13.4: closed-loop data). Yaw has the lag of the
+// other rates where it is hardly commanded. The error is ctx's, or that of the search.
 func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator, error) {
 	w := newRecordings(segments)
 	best := NominalActuator()
@@ -69,11 +71,14 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 		return best, ctx.Err()
 	}
 	scale := w.errors(dt, best)
-	excited := w.thrustDeviation() >= excitedThrust
+	lifted, turned := w.deviation(0) >= excitedThrust, w.deviation(3) >= excitedYaw
 	found := func(x []float64) Actuator {
 		a := actuatorOf(x)
-		if !excited {
+		if !lifted {
 			a.ThrustGain = best.ThrustGain
+		}
+		if !turned {
+			a.YawLag = best.YawLag
 		}
 		return a
 	}
@@ -88,7 +93,7 @@ func Identify(ctx context.Context, dt float64, segments [][]quad.Row) (Actuator,
 	}
 	// Delay and lag trade against each other along a narrow valley, where a search along coordinates stops early.
 	search := &optimize.NelderMead{SimplexSize: 1}
-	result, err := optimize.Minimize(optimize.Problem{Func: cost}, make([]float64, 6),
+	result, err := optimize.Minimize(optimize.Problem{Func: cost}, make([]float64, 7),
 		&optimize.Settings{FuncEvaluations: identifyEvaluations}, search)
 	if err := ctx.Err(); err != nil {
 		return best, err
@@ -135,7 +140,8 @@ func actuatorOf(x []float64) Actuator {
 	within := func(v, hi float64) float64 { return math.Min(math.Abs(v), hi) }
 	return Actuator{
 		ThrustGain: within(1+.1*x[0], 2), ThrustDelay: within(.5*x[1], MaxDelay), ThrustLag: within(.05*x[2], .3),
-		RateGain: within(1+.1*x[3], 2), RateDelay: within(.5*x[4], MaxDelay), RateLag: within(.02*x[5], .3)}
+		RateGain: within(1+.1*x[3], 2), RateDelay: within(.5*x[4], MaxDelay), RateLag: within(.02*x[5], .3),
+		YawLag: within(.05*x[6], .3)}
 }
 
 // recordings are the segments to identify from, flat, with the rows to start from.
@@ -169,15 +175,15 @@ func newRecordings(segments [][]quad.Row) *recordings {
 	return w
 }
 
-// thrustDeviation is the standard deviation of commanded thrust about the mean of each piece, m/s².
-func (w *recordings) thrustDeviation() float64 {
+// deviation is the standard deviation of number j of the commands about the mean of each piece.
+func (w *recordings) deviation(j int) float64 {
 	var squares, n float64
 	for i, rows := range w.rows {
-		thrust := make([]float64, rows)
-		for k := range thrust {
-			thrust[k] = w.actions[i][k*nA]
+		given := make([]float64, rows)
+		for k := range given {
+			given[k] = w.actions[i][k*nA+j]
 		}
-		_, v := stat.PopMeanVariance(thrust, nil)
+		_, v := stat.PopMeanVariance(given, nil)
 		squares, n = squares+v*float64(rows), n+float64(rows)
 	}
 	return math.Sqrt(squares / n)

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+// Commands of the delay line, MaxDelay of actuator.go.
+enum { QUADROTOR_DELAY = 8 };
+
 typedef struct {
 	float gain, blend, elder;
 	int tap;
@@ -11,7 +14,7 @@ typedef struct {
 
 typedef struct {
 	float dt, gravity;
-	quadrotor_channel thrust, rate;
+	quadrotor_channel channels[4]; // of thrust and of the three body rates
 	int prior;
 } quadrotor_body;
 

@@ -22,7 +22,7 @@ type batched struct {
 
 var (
 	someRobot = NewQuadrotor[float32](0.02, Actuator{ThrustGain: 0.9, ThrustDelay: 1.3, ThrustLag: 0.04, RateGain: 1.1,
-		RateLag: 0.017})
+		RateLag: 0.017, YawLag: 0.05})
 	someView = View{PreviewPoints: 3, Place: 9, Past: 2, State: 11, Width: 40}
 	farView  = View{PreviewPoints: 1, Place: 6, Past: 1, State: 10, Width: 27}
 )
@@ -32,13 +32,13 @@ func someTransition(n int, x [][]float32) *Transition[float32] {
 }
 
 var functions = []batched{
-	{"Step", []int{30, 4, 9, 30}, []bool{3: true}, nil,
+	{"Step", []int{nS, nA, nU, nS}, []bool{3: true}, nil,
 		func(n int, x [][]float32) { someRobot.Step(n, x[0], x[1], x[2], x[3]) }},
-	{"StepVJP", []int{30, 4, 9, 30, 30, 4, 9}, []bool{4: true, 5: true, 6: true}, []int{5},
+	{"StepVJP", []int{nS, nA, nU, nS, nS, nA, nU}, []bool{4: true, 5: true, 6: true}, []int{5},
 		func(n int, x [][]float32) { someRobot.StepVJP(n, x[0], x[1], x[2], x[3], x[4], x[5], x[6]) }},
-	{"Inputs", []int{30, 4, 30}, []bool{2: true}, nil,
+	{"Inputs", []int{nS, nA, nX}, []bool{2: true}, nil,
 		func(n int, x [][]float32) { someRobot.Inputs(n, x[0], x[1], x[2]) }},
-	{"InputsVJP", []int{30, 4, 30, 30, 4}, []bool{3: true, 4: true}, []int{4},
+	{"InputsVJP", []int{nS, nA, nX, nS, nA}, []bool{3: true, 4: true}, []int{4},
 		func(n int, x [][]float32) { someRobot.InputsVJP(n, x[0], x[1], x[2], x[3], x[4]) }},
 	{"Costs", []int{12, 12, 4, 4, 15, 10, 1, 1}, []bool{6: true, 7: true}, nil,
 		func(n int, x [][]float32) { Costs(someTransition(n, x), x[5], x[6], x[7]) }},

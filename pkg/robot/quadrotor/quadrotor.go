@@ -27,10 +27,10 @@ const (
 // the constant body rate, q' = q ⊗ Exp(ω Δt) (paper, "Physics prior and residual head"), where T and ω are the lagged
 // commands.
 type Quadrotor[F kernel.Float] struct {
-	dt           F
-	thrust, rate channel[F]
-	noPrior      bool
-	world        bool // the tangent of the residual, and the features, are in the world frame instead of the body's
+	dt       F
+	channels [nA]channel[F] // of thrust and of the three body rates
+	noPrior  bool
+	world    bool // the tangent of the residual, and the features, are in the world frame instead of the body's
 }
 
 // channel is one actuator chain in the arithmetic of F.
@@ -49,9 +49,9 @@ func NewQuadrotor[F kernel.Float](dt float64, a Actuator) *Quadrotor[F] {
 		}
 		return channel[F]{F(gain), F(blend(lag, dt)), i, F(f)}
 	}
-	return &Quadrotor[F]{dt: F(dt),
-		thrust: mk(a.ThrustGain, a.ThrustDelay, a.ThrustLag),
-		rate:   mk(a.RateGain, a.RateDelay, a.RateLag)}
+	turn := mk(a.RateGain, a.RateDelay, a.RateLag)
+	return &Quadrotor[F]{dt: F(dt), channels: [nA]channel[F]{mk(a.ThrustGain, a.ThrustDelay, a.ThrustLag), turn, turn,
+		mk(a.RateGain, a.RateDelay, a.RateLag+a.YawLag)}}
 }
 
 // WithoutPrior returns the ablation whose f_prior keeps the measured state as it is, so that the residual has to learn
@@ -106,20 +106,19 @@ func (c *channel[F]) delayedVJP(ds, da []F, j int, dy F) {
 }
 
 // act writes what the actuator does over this step: e = (thrust, rates).
-func (m *Quadrotor[F]) act(s, a []F) (e [4]F) {
-	e[0] = s[iT] + m.thrust.blend*(m.thrust.gain*m.thrust.delayed(s, a, 0)-s[iT])
-	for j := 1; j < 4; j++ {
-		e[j] = s[iT+j] + m.rate.blend*(m.rate.gain*m.rate.delayed(s, a, j)-s[iT+j])
+func (m *Quadrotor[F]) act(s, a []F) (e [nA]F) {
+	for j := range e {
+		c := &m.channels[j]
+		e[j] = s[iT+j] + c.blend*(c.gain*c.delayed(s, a, j)-s[iT+j])
 	}
 	return e
 }
 
-func (m *Quadrotor[F]) actVJP(ds, da []F, de *[4]F) {
-	ds[iT] += de[0] * (1 - m.thrust.blend)
-	m.thrust.delayedVJP(ds, da, 0, de[0]*m.thrust.blend*m.thrust.gain)
-	for j := 1; j < 4; j++ {
-		ds[iT+j] += de[j] * (1 - m.rate.blend)
-		m.rate.delayedVJP(ds, da, j, de[j]*m.rate.blend*m.rate.gain)
+func (m *Quadrotor[F]) actVJP(ds, da []F, de *[nA]F) {
+	for j := range de {
+		c := &m.channels[j]
+		ds[iT+j] += de[j] * (1 - c.blend)
+		c.delayedVJP(ds, da, j, de[j]*c.blend*c.gain)
 	}
 }
 

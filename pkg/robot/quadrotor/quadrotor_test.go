@@ -2,8 +2,11 @@ package quadrotor
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"vnd/pkg/core/quad"
@@ -65,8 +68,9 @@ func near(t *testing.T, name string, got, want []float64, tol float64) {
 }
 
 func systems() map[string]*Quadrotor[float64] {
-	lag := Actuator{ThrustGain: .9, ThrustDelay: .4, ThrustLag: .15, RateGain: 1.1, RateDelay: 1.3, RateLag: .03}
-	far := Actuator{ThrustGain: .9, ThrustDelay: MaxDelay, ThrustLag: .1, RateGain: 1, RateDelay: 2, RateLag: 0}
+	lag := Actuator{ThrustGain: .9, ThrustDelay: .4, ThrustLag: .15, RateGain: 1.1, RateDelay: 1.3, RateLag: .03,
+		YawLag: .1}
+	far := Actuator{ThrustGain: .9, ThrustDelay: MaxDelay, ThrustLag: .1, RateGain: 1, RateDelay: 5.75, RateLag: 0}
 	return map[string]*Quadrotor[float64]{
 		"nominal": NewQuadrotor[float64](.02, NominalActuator()), "lag": NewQuadrotor[float64](.02, lag),
 		"far": NewQuadrotor[float64](.02, far), "without prior": NewQuadrotor[float64](.02, lag).WithoutPrior(),
@@ -229,14 +233,15 @@ func TestWindowReproducesItsOwnRollout(t *testing.T) {
 }
 
 func TestIdentifyFindsTheActuator(t *testing.T) {
-	want := Actuator{ThrustGain: .92, ThrustLag: .12, RateGain: 1.08, RateDelay: 1.2, ThrustDelay: 0, RateLag: .03}
+	want := Actuator{ThrustGain: .92, ThrustLag: .12, RateGain: 1.08, RateDelay: 1.2, ThrustDelay: 0, RateLag: .03,
+		YawLag: .15}
 	got, err := Identify(context.Background(), .02, simulated(want, 6, 400))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range []struct{ got, want, tol float64 }{{got.ThrustGain, want.ThrustGain, .02},
 		{got.ThrustLag + .02*got.ThrustDelay, want.ThrustLag, .02}, {got.RateGain, want.RateGain, .02},
-		{.02*got.RateDelay + got.RateLag, .02*1.2 + .03, .01}} {
+		{.02*got.RateDelay + got.RateLag, .02*1.2 + .03, .01}, {got.YawLag, want.YawLag, .02}} {
 		if math.Abs(p.got-p.want) > p.tol {
 			t.Errorf("number %d: %g, want %g ± %g (%+v)", i, p.got, p.want, p.tol, got)
 		}
@@ -267,5 +272,58 @@ func TestIdentifyLeavesTheThrustGainOfASteadyHover(t *testing.T) {
 	got, err := Identify(context.Background(), .02, [][]quad.Row{steady(1500)[100:]})
 	if err != nil || got.ThrustGain != 1 {
 		t.Errorf("%+v, %v; expected a thrust gain of 1", got, err)
+	}
+}
+
+// TestIdentifyFindsLongDelays: a robot that answers after six steps, with states that are known later than they are.
+func TestIdentifyFindsLongDelays(t *testing.T) {
+	want := Actuator{ThrustGain: 1, ThrustDelay: 5.5, RateGain: 1, RateDelay: 6.2, RateLag: .02}
+	got, err := Identify(context.Background(), .02, simulated(want, 6, 400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	thrust, rates := got.ThrustDelay+got.ThrustLag/.02, got.RateDelay+got.RateLag/.02
+	if math.Abs(thrust-5.5) > .5 || math.Abs(rates-7.2) > .5 || got.YawLag > .02 {
+		t.Errorf("thrust comes %.2f steps late, want 5.5, rates %.2f, want 7.2 (%+v)", thrust, rates, got)
+	}
+}
+
+// TestIdentifyLeavesAYawThatIsNotCommanded: its lag is that of the other rates then, whatever noise would fit.
+func TestIdentifyLeavesAYawThatIsNotCommanded(t *testing.T) {
+	flown := simulated(Actuator{ThrustGain: 1, RateGain: 1, RateLag: .03, YawLag: .2}, 6, 400)
+	for _, rows := range flown {
+		for k := range rows {
+			rows[k].Command.Rates.Z = 0
+		}
+	}
+	got, err := Identify(context.Background(), .02, flown)
+	if err != nil || got.YawLag != 0 {
+		t.Errorf("%+v, %v; expected no lag of yaw", got, err)
+	}
+}
+
+// TestReadOfBundles: an actuator of before has no lag of yaw, and what no robot has is refused.
+func TestReadOfBundles(t *testing.T) {
+	const before = `{"actuator": {"thrust_gain": 1, "thrust_delay": 4, "thrust_lag": 0, "rate_gain": 1,
+		"rate_delay": %s, "rate_lag": 0.03%s}, "prior": true, "world": false, "origin": {"X": 0, "Y": 0, "Z": 0}}`
+	config := func(delay, more string) json.RawMessage { return json.RawMessage(fmt.Sprintf(before, delay, more)) }
+	r, err := Reader.Read(.02, config("4", ""))
+	if err != nil || r.Actuator.YawLag != 0 {
+		t.Fatalf("%+v, %v", r.Actuator, err)
+	}
+	if again, err := json.Marshal(r.Config()); err != nil || strings.Contains(string(again), "yaw_lag") {
+		t.Errorf("written again: %s, %v", again, err)
+	}
+	if r, err = Reader.Read(.02, config("8", `, "yaw_lag": 0.15`)); err != nil || r.Actuator.YawLag != .15 {
+		t.Errorf("%+v, %v", r.Actuator, err)
+	}
+	r.System()
+	for _, c := range [][3]string{{"8.01", "", "rate_delay is 8.01, want 0 to 8"}, {"-1", "", "rate_delay is -1"},
+		{"1", `, "yaw_lag": -0.1`, "yaw_lag is -0.1, want 0 to 10"}, {"1", `, "yaw_lag": 1e300`, "yaw_lag is 1e+300"},
+		{"1", `, "yaw_lag": NaN`, "invalid character"}, {"1", `, "yaw_lags": 1`, "unknown field"}} {
+		_, err := Reader.Read(.02, config(c[0], c[1]))
+		if err == nil || !strings.Contains(err.Error(), c[2]) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v", c, err)
+		}
 	}
 }

@@ -47,7 +47,8 @@ func read(dt float64, from json.RawMessage) (Robot, error) {
 		name    string
 		v, most float64
 	}{{"thrust_gain", a.ThrustGain, 10}, {"thrust_delay", a.ThrustDelay, MaxDelay}, {"thrust_lag", a.ThrustLag, 10},
-		{"rate_gain", a.RateGain, 10}, {"rate_delay", a.RateDelay, MaxDelay}, {"rate_lag", a.RateLag, 10}} {
+		{"rate_gain", a.RateGain, 10}, {"rate_delay", a.RateDelay, MaxDelay}, {"rate_lag", a.RateLag, 10},
+		{"yaw_lag", a.YawLag, 10}} {
 		if !(x.v >= 0 && x.v <= x.most) {
 			return Robot{}, fmt.Errorf("configuration: %s is %g, want 0 to %g", x.name, x.v, x.most)
 		}

@@ -34,6 +34,10 @@ func (a *Airframe) Check() error {
 	if len(a.Inertia) != 3 {
 		return fmt.Errorf(`parameter "rotors.inertia" has %d numbers, expected x, y, z`, len(a.Inertia))
 	}
+	if x, y, z := a.Inertia[0], a.Inertia[1], a.Inertia[2]; x+y < z || y+z < x || z+x < y {
+		return fmt.Errorf(`parameter "rotors.inertia" %v is no body's, expected each to be at most the sum of the `+
+			`other two`, a.Inertia)
+	}
 	if n := len(a.RateGain); n != 3 {
 		return fmt.Errorf(`parameter "rotors.rate_gain" has %d numbers, expected x, y, z`, n)
 	}

@@ -190,6 +190,7 @@ func TestPropulsionIsTheSameAtAnySpeed(t *testing.T) {
 func TestAirframeThatCannotHoverIsRefused(t *testing.T) {
 	for name, change := range map[string]func(a *Airframe){
 		"two moments":  func(a *Airframe) { a.Inertia = a.Inertia[:2] },
+		"no body":      func(a *Airframe) { a.Inertia = []float64{1e-4, 1e-4, 2.1e-4} },
 		"too heavy":    func(a *Airframe) { a.Mass = 2 },
 		"least beyond": func(a *Airframe) { a.Least = .5 },
 	} {

@@ -40,7 +40,8 @@ func NewNMPC(c NMPCConfig, l quad.Limits, r Airframe, dt float64, path guard.Pat
 	a := r.Actuator
 	whole := math.Floor(min(a.ThrustDelay, a.RateDelay, quadrotor.MaxDelay))
 	m := nmpc.Model{H: horizon / steps, Drag: r.Drag, ThrustGain: a.ThrustGain, RateGain: a.RateGain,
-		ThrustLag: a.ThrustLag + (a.ThrustDelay-whole)*dt, RateLag: a.RateLag + (a.RateDelay-whole)*dt}
+		ThrustLag: a.ThrustLag + (a.ThrustDelay-whole)*dt, RateLag: a.RateLag + (a.RateDelay-whole)*dt,
+		YawLag: a.YawLag}
 	n := &NMPC{L1: NewL1(r, c.Cutoff, dt), solver: nmpc.NewSolver(m, c.Weights, l, steps), path: path, dt: dt,
 		delay: int(whole), lead: m.RateLag}
 	n.Reset()

@@ -15,6 +15,7 @@ const (
 	defaultThrustResponse = 0.055
 	defaultRateResponse   = 0.067
 	defaultRateDelay      = 0.046
+	defaultYawLag         = 0.024
 	defaultDrag           = 0.275
 )
 
@@ -45,7 +46,7 @@ func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
 	beyond := a.RateDelay*r.Dt - defaultRateDelay + off() - asDelay*later
 	lag := min(max(0, (rate-beyond)/(1-asDelay)), max(0, rate))
 	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag), 0.2)
-	slowDown(&w, lag)
+	slowDown(&w, lag, a.YawLag-defaultYawLag)
 	w.Link.ThrustLag = min(max(0, thrust-(rate-lag)-(w.Motor.Lag-motorLag)), 1)
 	w.Mocap.Position, w.Mocap.Attitude = max(w.Mocap.Position, r.Position), max(w.Mocap.Attitude, r.Attitude)
 	if r.Gap > 0 {
@@ -64,15 +65,19 @@ func following(l *sim.RateLoop, axis int, gain float64) float64 {
 	return (1 + gain*l.Damping[axis]) / (gain * l.Gain[axis])
 }
 
-// slowDown has body rates follow later by a lag, s: half of it is of the motors.
-func slowDown(w *sim.World, lag float64) {
+// slowDown has body rates follow later by a lag, s, and yaw by another beside it, where that is above 0. Half of the
+// lag of all rates is of the motors.
+func slowDown(w *sim.World, lag, yaw float64) {
 	const share = 0.5
 	w.Motor.Lag += share * lag
 	loop := &w.RateLoop
 	loop.Gain, loop.Integral = slices.Clone(loop.Gain), slices.Clone(loop.Integral)
 	for i, gain := range loop.Gain {
-		before := following(loop, i, w.Motor.Gain)
-		by := before / (before + lag)
+		before, later := following(loop, i, w.Motor.Gain), lag
+		if i == 2 {
+			later += max(0, yaw)
+		}
+		by := before / (before + later)
 		loop.Gain[i], loop.Integral[i] = by*gain, by*by*loop.Integral[i]
 	}
 }

@@ -3,6 +3,7 @@ package closedloop
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,8 +11,10 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/sim"
 )
 
@@ -19,10 +22,11 @@ import (
 // slower or weaker differs by as much.
 func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
 	const dt = 0.02
-	like := func(gain, delay, lag, drag float64) sim.World {
+	like := func(gain, delay, lag, drag, yaw float64) sim.World {
 		r := quadgate.Identified{Dt: dt, Drag: drag * defaultDrag, Actuator: quadrotor.Actuator{ThrustGain: gain,
 			RateGain: 1, ThrustDelay: (defaultThrustResponse + delay) / dt, ThrustLag: lag,
-			RateDelay: (defaultRateDelay + delay) / dt, RateLag: defaultRateResponse - defaultRateDelay + lag}}
+			RateDelay: (defaultRateDelay + delay) / dt, RateLag: defaultRateResponse - defaultRateDelay + lag,
+			YawLag: defaultYawLag + yaw}}
 		return responding(sim.Default(), &r, rand.New(rand.NewPCG(1, 2)))
 	}
 	total := func(w sim.World) (thrust, rate float64) {
@@ -35,7 +39,11 @@ func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
 		{0.97, 0, 0, 1}, {0.7, 0.05, 0, 1}, {1.3, 0.02, 0.05, 0.2}, {1, 0, 0.1, 1.8}, {0.7, 0.05, 0.05, 1},
 		{1.3, 0.05, 0, 1},
 	} {
-		w := like(c.gain, c.delay, c.lag, c.drag)
+		w, turns := like(c.gain, c.delay, c.lag, c.drag, 0), like(c.gain, c.delay, c.lag, c.drag, 0.1)
+		yaw := func(w *sim.World) float64 { return following(&w.RateLoop, 2, w.Motor.Gain) }
+		if later := yaw(&turns) - yaw(&w); math.Abs(later-0.1) > 1e-9 || turns.RateLoop.Gain[0] != w.RateLoop.Gain[0] {
+			t.Errorf("%+v: yaw answers %.3f s later, want 0.1 and roll as before", c, later)
+		}
 		a, b := total(w)
 		if off := a - thrust - c.delay - c.lag; math.Abs(off) > 0.015 {
 			t.Errorf("%+v: thrust answers %.3f s too late", c, off)
@@ -52,11 +60,32 @@ func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
 	}
 	gaps := quadgate.Identified{Dt: dt, Every: 4, Gap: 0.1}
 	w := responding(sim.Default(), &gaps, rand.New(rand.NewPCG(1, 2)))
-	if o := w.Mocap.Dropout; o.Every != 4 || o.Length != 0.1 || like(1, 0, 0, 1).Mocap.Dropout != plain.Mocap.Dropout {
+	if o := w.Mocap.Dropout; o.Every != 4 || o.Length != 0.1 ||
+		like(1, 0, 0, 1, 0).Mocap.Dropout != plain.Mocap.Dropout {
 		t.Errorf("states are missing as by %+v, expected 0.1 s every 4 s", o)
 	}
 	if j := new(Judge).Of(quadgate.Identified{}).(*Judge); len(j.identified) != 0 {
 		t.Error("a robot of which too little was flown is flown")
+	}
+}
+
+// TestJudgedRobotIsAsStrongAsItsAirframe: the default airframe is that of the default robot, and another turns and
+// lifts as little as its file says.
+func TestJudgedRobotIsAsStrongAsItsAirframe(t *testing.T) {
+	var a rotors.Airframe
+	param.Default(&a)
+	judged := func() sim.World { return NewJudge(gate.JudgeConfig{}, nil, quad.Limits{}, &a, nil).(*Judge).World }
+	if w := judged(); !reflect.DeepEqual(w, sim.Default()) {
+		t.Errorf("the default airframe is judged as %+v", w)
+	}
+	a.Mass, a.Thrust, a.ArmX, a.Inertia = 2*a.Mass, 4, 0.06, []float64{1e-3, 1e-3, 2e-3}
+	w := judged()
+	if w.Airframe.Mass != a.Mass || w.Motor.Thrust != 4 || w.Airframe.ArmX != 0.06 ||
+		w.Airframe.Inertia[2] != 2e-3 || w.Drag.Rotor[0] != 2*sim.Default().Drag.Rotor[0] {
+		t.Errorf("judged as %+v", w)
+	}
+	if err := w.Check(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/sim"
 	"vnd/pkg/vnd/bundle"
 )
@@ -37,9 +38,25 @@ type Judge struct {
 	gate.JudgeConfig
 }
 
-// NewJudge returns the judge of the default robot, which flies along each of the paths under a guard, nil for none.
-func NewJudge(c gate.JudgeConfig, paths []reference.Reference, l quad.Limits, g *guard.Config) gate.Judge {
-	return &Judge{World: sim.Default(), Paths: paths, Limits: l, Guard: g, JudgeConfig: c}
+// NewJudge returns the judge of an airframe, nil for the default robot, which flies along each of the paths under a
+// guard, nil for none.
+func NewJudge(c gate.JudgeConfig, paths []reference.Reference, l quad.Limits, a *rotors.Airframe,
+	g *guard.Config) gate.Judge {
+	w := sim.Default()
+	if a != nil {
+		w = built(w, a)
+	}
+	return &Judge{World: w, Paths: paths, Limits: l, Guard: g, JudgeConfig: c}
+}
+
+// built returns a world whose robot has mass, inertia, arms and motors of an airframe. A robot whose motors can hardly
+// turn it loses thrust where a policy asks for more: a strong one does not show that. Drag is as great for its mass.
+func built(w sim.World, a *rotors.Airframe) sim.World {
+	by := a.Mass / w.Airframe.Mass
+	w.Drag.Rotor, w.Drag.Body = scaled(w.Drag.Rotor, by), scaled(w.Drag.Body, by)
+	w.Airframe = sim.Airframe{Mass: a.Mass, Inertia: a.Inertia, ArmX: a.ArmX, ArmY: a.ArmY}
+	w.Motor.Thrust, w.Motor.Torque, w.Motor.Speed, w.Motor.Inertia = a.Thrust, a.Torque, a.Speed, a.Rotor
+	return w
 }
 
 // Fly implements gate.Judge.

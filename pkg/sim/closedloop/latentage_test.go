@@ -28,7 +28,8 @@ func TestJudgeFliesAtTheConfiguredLatentAge(t *testing.T) {
 	}
 	b := listening(t, limits)
 	commands := func(age float64) [][]float64 {
-		j := NewJudge(gate.JudgeConfig{Seconds: 1.5, Wind: 1, LatentAge: age}, []reference.Reference{path}, limits, nil)
+		j := NewJudge(gate.JudgeConfig{Seconds: 1.5, Wind: 1, LatentAge: age}, []reference.Reference{path}, limits,
+			nil, nil)
 		f, err := j.Fly(context.Background(), b, gate.Trial{Number: 1, DisturbanceStrength: math.Inf(1)})
 		if err != nil {
 			t.Fatal(err)

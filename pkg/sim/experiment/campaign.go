@@ -50,7 +50,7 @@ func (c *Campaign) AddTask(name string, path reference.Reference) error {
 type Campaign struct {
 	Config
 	Limits quad.Limits
-	Rotors rotors.Airframe // for who commands motors; without a mass: the default
+	Rotors rotors.Airframe // for who commands motors, and for the judge; without a mass: the default
 	Tasks  []Task
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
@@ -89,7 +89,11 @@ func (c *Campaign) judge() gate.Judge {
 	for _, t := range c.Tasks {
 		paths = append(paths, t.Path)
 	}
-	return closedloop.NewJudge(c.Judge, paths, c.Limits, nil)
+	var frame *rotors.Airframe
+	if c.Rotors.Mass > 0 {
+		frame = &c.Rotors
+	}
+	return closedloop.NewJudge(c.Judge, paths, c.Limits, frame, nil)
 }
 
 // vehicle is what the bundles are for.

@@ -212,7 +212,7 @@ func (s *study) judgeOf(w sim.World) *closedloop.Judge {
 	for _, t := range s.campaign.Tasks {
 		paths = append(paths, t.Path)
 	}
-	j := closedloop.NewJudge(s.campaign.Judge, paths, s.campaign.Limits, &s.guard).(*closedloop.Judge)
+	j := closedloop.NewJudge(s.campaign.Judge, paths, s.campaign.Limits, nil, &s.guard).(*closedloop.Judge)
 	j.World = w
 	return j
 }

@@ -19,7 +19,7 @@ type Nominal struct {
 	Dt       float64 `param:"dt" default:"0.02" min:"0.001" max:"0.1" unit:"s" doc:"Δt of a step"`
 	MinLag   float64 `param:"min_lag" default:"0.01" min:"0" max:"0.3" unit:"s" doc:"least lag of thrust and rates"`
 	MaxLag   float64 `param:"max_lag" default:"0.03" min:"0" max:"0.3" unit:"s" doc:"greatest lag"`
-	MaxDelay float64 `param:"max_delay" default:"4.0" min:"0" max:"4" unit:"steps" doc:"greatest delay of commands"`
+	MaxDelay float64 `param:"max_delay" default:"4.0" min:"0" max:"8" unit:"steps" doc:"greatest delay of commands"`
 	Gain     float64 `param:"gain" default:"0.05" min:"0" max:"0.5" doc:"spread of the thrust gain around 1 (standard deviation)"`
 	Margins  Margins `param:"margins" doc:"margins: how commands may be followed otherwise than in the nominal simulator, drawn at random"`
 	Wind     float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration on each axis (standard deviation)"`

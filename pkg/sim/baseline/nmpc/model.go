@@ -36,6 +36,7 @@ type Model struct {
 	H                    float64
 	ThrustGain, RateGain float64
 	ThrustLag, RateLag   float64  // s
+	YawLag               float64  // s, by which the time constant of yaw is longer
 	Drag                 float64  // 1/s
 	Push                 so3.Vec3 // disturbance, m/s² in the world
 }
@@ -47,6 +48,20 @@ func (m *Model) response(lag float64) (end, mean float64) {
 	}
 	end = math.Exp(-m.H / lag)
 	return end, lag / m.H * (1 - end)
+}
+
+// turning returns the shares of response for each body rate.
+func (m *Model) turning() (end, mean [3]float64) {
+	for i, lag := range [3]float64{m.RateLag, m.RateLag, m.RateLag + m.YawLag} {
+		end[i], mean[i] = m.response(lag)
+	}
+	return end, mean
+}
+
+// toward returns where rates w are on their way to others, of which each axis leaves a share of what was between.
+func toward(to, w so3.Vec3, left [3]float64) so3.Vec3 {
+	off := w.Sub(to)
+	return to.Add(so3.Vec3{X: left[0] * off.X, Y: left[1] * off.Y, Z: left[2] * off.Z})
 }
 
 // step is what Step finds on its way, for the derivatives.
@@ -64,13 +79,13 @@ func (m *Model) Step(s *State, c *quad.Command) State {
 
 func (m *Model) step(s *State, c *quad.Command) (State, step) {
 	endT, meanT := m.response(m.ThrustLag)
-	endW, meanW := m.response(m.RateLag)
+	endW, meanW := m.turning()
 	asked, turning := m.ThrustGain*c.Thrust, c.Rates.Scale(m.RateGain)
-	w := turning.Add(s.Rates.Sub(turning).Scale(meanW)).Scale(m.H)
+	w := toward(turning, s.Rates, meanW).Scale(m.H)
 	k := step{thrust: asked + meanT*(s.Thrust-asked), turn: w, middle: s.Q.Mul(so3.Exp(w.Scale(0.5))).Mat3()}
 	a := k.middle.MulVec(so3.Vec3{Z: k.thrust}).Add(m.Push).Sub(s.V.Scale(m.Drag))
 	a.Z -= quad.Gravity
-	next := State{Thrust: asked + endT*(s.Thrust-asked), Rates: turning.Add(s.Rates.Sub(turning).Scale(endW))}
+	next := State{Thrust: asked + endT*(s.Thrust-asked), Rates: toward(turning, s.Rates, endW)}
 	next.P = s.P.Add(s.V.Scale(m.H)).Add(a.Scale(m.H * m.H / 2))
 	next.V = s.V.Add(a.Scale(m.H))
 	next.Q = s.Q.Mul(so3.Exp(w)).Normalize()
@@ -81,7 +96,7 @@ func (m *Model) step(s *State, c *quad.Command) (State, step) {
 func (m *Model) derivatives(k *step, a *matX, b *matB) {
 	*a, *b = matX{}, matB{}
 	endT, meanT := m.response(m.ThrustLag)
-	endW, meanW := m.response(m.RateLag)
+	endW, meanW := m.turning()
 	h := m.H
 	back, jac := so3.Exp(k.turn).Mat3().T(), rightJacobian(k.turn)
 	halfBack, half := so3.Exp(k.turn.Scale(0.5)).Mat3().T(), rightJacobian(k.turn.Scale(0.5))
@@ -96,13 +111,13 @@ func (m *Model) derivatives(k *step, a *matX, b *matB) {
 		for j := range 3 {
 			turned := h * byTurn[i][j] / 2 // acceleration by the mean rate
 			a[iP+i][iR+j], a[iV+i][iR+j] = h*h/2*byStart[i][j], h*byStart[i][j]
-			a[iP+i][iW+j], a[iV+i][iW+j] = h*h/2*turned*meanW, h*turned*meanW
-			given := turned * (1 - meanW) * m.RateGain
+			a[iP+i][iW+j], a[iV+i][iW+j] = h*h/2*turned*meanW[j], h*turned*meanW[j]
+			given := turned * (1 - meanW[j]) * m.RateGain
 			b[iP+i][1+j], b[iV+i][1+j] = h*h/2*given, h*given
-			a[iR+i][iR+j], a[iR+i][iW+j] = back[i][j], h*jac[i][j]*meanW
-			b[iR+i][1+j] = h * jac[i][j] * (1 - meanW) * m.RateGain
+			a[iR+i][iR+j], a[iR+i][iW+j] = back[i][j], h*jac[i][j]*meanW[j]
+			b[iR+i][1+j] = h * jac[i][j] * (1 - meanW[j]) * m.RateGain
 		}
-		a[iW+i][iW+i], b[iW+i][1+i] = endW, (1-endW)*m.RateGain
+		a[iW+i][iW+i], b[iW+i][1+i] = endW[i], (1-endW[i])*m.RateGain
 	}
 	a[iT][iT], b[iT][0] = endT, (1-endT)*m.ThrustGain
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func model() Model {
-	return Model{H: 0.05, ThrustGain: 0.97, RateGain: 1.01, ThrustLag: 0.03, RateLag: 0.04, Drag: 0.3,
+	return Model{H: 0.05, ThrustGain: 0.97, RateGain: 1.01, ThrustLag: 0.03, RateLag: 0.04, YawLag: 0.05, Drag: 0.3,
 		Push: so3.Vec3{X: 0.5, Y: -1, Z: 0.2}}
 }
 
