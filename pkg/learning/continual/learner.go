@@ -93,8 +93,8 @@ type Round struct {
 	Bank      []float32         `json:"-"` // [N][Z] re-encoded latents of the buffer
 }
 
-// New makes a learner that begins with a bundle, which has a policy and may have
-// a model.
+// New makes a learner that begins with a bundle, which has a policy and may have a model. A model of other sizes than
+// the configuration has is not gone on from.
 func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -105,8 +105,13 @@ func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
 	if len(opt.Tasks) == 0 {
 		return nil, errors.New("learn: no task")
 	}
-	if _, err := policy.FromBundle(start); err != nil {
+	p, err := policy.FromBundle(start)
+	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
+	}
+	if latent := cfg.Fit.Model.Latent; p.UsesLatent() && p.Latent != latent {
+		return nil, fmt.Errorf("learn: bundle %s has a policy with a latent of %d, fit.model.latent is %d: expected "+
+			"the same, or another bundle to begin with", start.ID, p.Latent, latent)
 	}
 	l := &Learner{cfg: cfg, opt: opt, current: start, validation: math.NaN()}
 	if vnd.In(start) {
@@ -114,7 +119,9 @@ func New(cfg Config, start *bundle.Bundle, opt Options) (*Learner, error) {
 		if err != nil {
 			return nil, fmt.Errorf("learn: %w", err)
 		}
-		l.model = &fit.Fit{Model: m, Robot: q}
+		if f, c := (&fit.Fit{Model: m, Robot: q}), cfg.fitting(true); f.Fits(&c, q) == nil {
+			l.model = f
+		}
 	}
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"vnd/pkg/core/param"
@@ -279,6 +280,43 @@ func TestFailed(t *testing.T) {
 	if r, err := l.Round(context.Background()); !errors.Is(err, errBroken) || r != nil || l.model != nil ||
 		l.rounds != 0 || l.Current() != start {
 		t.Errorf("error %v, %d rounds", err, l.rounds)
+	}
+}
+
+// TestOtherSizes: a model of other sizes than the configuration has is not gone on from, where each round would fail. A
+// policy with another latent is refused.
+func TestOtherSizes(t *testing.T) {
+	start := base(t)
+	rows, _ := fly(controller(t, start), so3.Vec3{X: 1}, 25, rand.New(rand.NewPCG(1, 1)))
+	learner := func(c Config, b *bundle.Bundle) (*Learner, error) {
+		l, err := New(c, b, Options{Tasks: tasks(t), Task: "hover",
+			Vehicle: quadgate.Vehicle{Robot: quadrotor.Name, Limits: limits()}})
+		if err == nil {
+			l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
+		}
+		return l, err
+	}
+	c := tiny()
+	l, err := learner(c, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := l.Round(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range []int{c.Fit.Model.Hidden, 24} {
+		c.Fit.Model.Hidden = hidden
+		if l, err = learner(c, first.Candidate); err != nil || (l.model != nil) != (hidden == 16) {
+			t.Fatalf("hidden %d: %v", hidden, err)
+		}
+	}
+	if _, err := l.Round(t.Context()); err != nil {
+		t.Errorf("with other sizes: %v", err)
+	}
+	c.Fit.Model.Latent = 5
+	if _, err := learner(c, first.Candidate); err == nil || !strings.Contains(err.Error(), "fit.model.latent is 5") {
+		t.Errorf("another latent: %v", err)
 	}
 }
 
