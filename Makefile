@@ -276,6 +276,7 @@ PEERS := numpy==2.4.6 safetensors==0.8.0 rosbags==0.11.9 mcap==1.6.0 mcap-ros2-s
 export VND_PYTHON := $(CURDIR)/build/venv/bin/python
 .PHONY: peers
 peers: deps build/venv/installed
+	@go list -m all >/dev/null # go.mod of all modules, for which a module outside asks: a test builds one without a network
 build/venv/installed: Makefile
 	@echo "installing for the tests, into build/venv:" $(PEERS)
 	python3 -m venv build/venv

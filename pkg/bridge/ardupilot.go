@@ -84,7 +84,7 @@ func (s Spin) Least(hover float64) float64 {
 	b := s.Max - s.Min
 	c := s.Expo / (b + s.Expo*(1-2*s.Min-b))
 	of := func(x float64) float64 { return x * (1 - c + c*x) }
-	return of(s.Min) / (of(s.Min) + (of(s.Max)-of(s.Min))*hover)
+	return max(0, of(s.Min)/(of(s.Min)+(of(s.Max)-of(s.Min))*hover)) // rounding has a sign
 }
 
 // CheckLeastThrust refuses a Throttle that does not know of the thrust at which ArduPilot keeps motors turning.
