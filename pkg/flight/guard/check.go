@@ -150,9 +150,14 @@ func (g *Guard) updateBelief(in *Input) {
 	}
 }
 
-// stands reports whether the ground bears a robot: it is low, and neither falls nor climbs.
+// stands reports whether the ground bears a robot: it is low, and neither falls nor climbs. One that lands may slide.
 func (g *Guard) stands(s *quad.State) bool {
-	return !g.config.Flying(s) && math.Abs(s.V.Z) < maxRestSpeed
+	return (!g.config.Flying(s) || g.down(s)) && math.Abs(s.V.Z) < maxRestSpeed
+}
+
+// down reports whether a robot that lands is on the floor, or just above it.
+func (g *Guard) down(s *quad.State) bool {
+	return g.mode == Landing && s.P.Z < g.config.Ground+restHeight
 }
 
 // checkMotion tests the robot's motion.

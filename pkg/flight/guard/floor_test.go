@@ -226,3 +226,27 @@ func TestCoarseHeightIsNotFrozen(t *testing.T) {
 		}
 	}
 }
+
+// A robot that lands and slides over the floor is borne by it: its motors stop as soon as those of one that stands.
+func TestStopsWhileItSlides(t *testing.T) {
+	for _, speed := range []float64{0, 0.7} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		slide := func(k int) Input {
+			in := hovering(k)
+			place := so3.Vec3{X: speed * (in.Stamp - hovering(50).Stamp), Z: 0.03}
+			in.State = quad.State{P: place.Add(trackerNoise(k)), V: so3.Vec3{X: speed, Z: -0.04}, Q: so3.Identity()}
+			return in
+		}
+		k, in := 50, slide(50)
+		g.mode = Landing
+		g.belief.begin(&in.State, in.Stamp)
+		for ; g.mode == Landing && k < 150; k++ {
+			in = slide(k)
+			g.Tick(&in)
+		}
+		if after := 0.02 * float64(k-50); g.mode != Landed || after > minRestTime+0.2 {
+			t.Errorf("at %.1f m/s: %v after %.2f s", speed, g.mode, after)
+		}
+	}
+}
