@@ -225,7 +225,7 @@ func (c *console) flights(f fitting) (*readings, error) {
 	}
 	return &readings{flights: len(flights), rows: rows(flights), seconds: seconds(flights, o.Delta),
 		fit: func(opt fit.Options) (*fit.Fit, error) {
-			return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.FromFlights(flights), opt)
+			return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.Join(o.Delta, dataset.FromFlights(flights)), opt)
 		}, interval: func(f *fit.Fit) (*openloop.Interval, error) { return interval(f, flights) }}, nil
 }
 
