@@ -225,7 +225,8 @@ func (c *console) flights(f fitting) (*readings, error) {
 	}
 	return &readings{flights: len(flights), rows: rows(flights), seconds: seconds(flights, o.Delta),
 		fit: func(opt fit.Options) (*fit.Fit, error) {
-			return quadfit.Run(c.ctx, f.cfg, o.Delta, dataset.Join(o.Delta, dataset.FromFlights(flights)), opt)
+			segments := dataset.Join(o.Delta, dataset.FromFlights(flights))
+			return quadfit.Run(c.ctx, f.cfg, o.Delta, segments, opt)
 		}, interval: func(f *fit.Fit) (*openloop.Interval, error) { return interval(f, flights) }}, nil
 }
 

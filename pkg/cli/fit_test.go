@@ -24,9 +24,9 @@ func TestFitsAcrossLostRows(t *testing.T) {
 		rows = slices.Delete(rows, i, i+1)
 	}
 	holes := write(t, []byte(strings.Join(rows, "")), t.TempDir(), "holes.csv")
-	code, out, stderr := run(t, "fit", "--json", "--out", holes+".vnd", "-p", "train.updates:=1", "-p", "train.batch:=8",
-		"-p", "model.hidden:=8", "-p", "model.encoder_hidden:=8", "-p", "model.encoder_dense:=8", "-p", "loss.steps:=5",
-		"-p", "train.validation:=0.0", holes)
+	code, out, stderr := run(t, "fit", "--json", "--out", holes+".vnd", "-p", "train.updates:=1", "-p",
+		"train.batch:=8", "-p", "model.hidden:=8", "-p", "model.encoder_hidden:=8", "-p", "model.encoder_dense:=8",
+		"-p", "loss.steps:=5", "-p", "train.validation:=0.0", holes)
 	var got struct {
 		Rows    int         `json:"rows"`
 		Metrics fit.Metrics `json:"metrics"`

@@ -81,6 +81,7 @@ type learnerNode struct {
 	looked     time.Time     // for somebody who commands motors; of the group steps
 	motored    bool          // there was one
 	complained bool          // of that
+	ticks      bundleTicks   // of the group steps
 }
 
 // newLearnerNode makes the node. end is called when the learner ends.
@@ -217,6 +218,9 @@ func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
 	t := rounds.ControllerTick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
 		Policy: stage == guard.Policy || stage == guard.Limited, Row: quad.Row{State: s.State, Command: s.Sent}}
+	if t.Dropped = n.ticks.dropped(m); t.Dropped != "" {
+		t.Fault = "the guard tripped"
+	}
 	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another
 		t.Latent = append([]float32(nil), m.Latent...)
 	}

@@ -224,7 +224,7 @@ func (l *Runner[S]) tick(t *ControllerTick) {
 	if f := l.watch.add(t); f != nil && f.Worse {
 		why = f.Reason
 	}
-	if t.Dropped == l.bundles.Current().ID {
+	if t.Dropped == l.bundles.Current().ID && t.Bundle == l.bundles.Before() {
 		why = "the controller rolled it back: " + t.Fault
 	}
 	if why == "" || !l.watch.rollsBack() {

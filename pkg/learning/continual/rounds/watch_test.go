@@ -120,6 +120,7 @@ func TestPlacedEvidence(t *testing.T) {
 		{"worse", 0, 0.5, false, true},
 		{"worse, elsewhere", 9, 0.5, false, false},
 		{"given up", 0, 0.1, true, true},
+		{"given up for another than the one before", 0, 0.1, true, false},
 	} {
 		dir := t.TempDir()
 		first, second := planted(t, dir)
@@ -138,7 +139,10 @@ func TestPlacedEvidence(t *testing.T) {
 		if err := b.do(b.ctx, func() {
 			fly(first, 0, 0.1)
 			fly(second, c.place, c.error)
-			if tick.Bundle = first; c.dropped {
+			if tick.Bundle = first; !c.back {
+				tick.Bundle = "another"
+			}
+			if c.dropped {
 				tick.Dropped, tick.Fault = second, "too far off"
 				b.tick(&tick)
 			}
@@ -148,7 +152,7 @@ func TestPlacedEvidence(t *testing.T) {
 		if back := len(b.sent) == 2 && b.sent[1] == first; back != c.back {
 			t.Errorf("%s: taken back: %t; %q", c.name, back, b.lines)
 		}
-		if c.dropped {
+		if c.dropped && c.back {
 			b.said("the controller rolled it back: too far off")
 		}
 		b.stop()
