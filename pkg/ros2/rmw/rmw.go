@@ -71,8 +71,9 @@ type Topic struct {
 
 // Service of requests and responses. Type is such as "std_srvs/srv/SetBool".
 type Service struct {
-	Name, Type                string
-	RequestHash, ResponseHash string // RIHS01; may be empty
+	Name, Type string
+	// RIHS01; may be empty
+	Hash, RequestHash, ResponseHash string
 }
 
 // Publisher sends messages: encapsulation header and CDR.

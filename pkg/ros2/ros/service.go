@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"vnd/msgs"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds"
 	"vnd/pkg/ros2/rmw"
@@ -134,7 +135,8 @@ func (n *Node) serviceType(name, request, response string) (rmw.Service, error) 
 		return rmw.Service{}, n.errorf("service %s: %s and %s, expected the request and the response of one type", full,
 			request, response)
 	}
-	return rmw.Service{Name: full, Type: base, RequestHash: typeHash(request), ResponseHash: typeHash(response)}, nil
+	s, _ := msgs.LookupService(base)
+	return rmw.Service{Name: full, Type: base, Hash: s.Hash, RequestHash: s.Request.Hash, ResponseHash: s.Response.Hash}, nil
 }
 
 // Malformed counts the malformed requests.

@@ -101,13 +101,13 @@ func (n *node) closeEntities() error {
 	return err
 }
 
-// userData of an endpoint: the id of its client or server, and its type's hash where
+// userData of an endpoint: the pairs of its client or server, and its type's hash where
 // the distribution announces it.
-func (c *context) userData(id, hash string) []byte {
+func (c *context) userData(pairs, hash string) []byte {
 	if c.newer {
-		id += hashPair(hash)
+		pairs += hashPair(hashKey, hash)
 	}
-	return []byte(id)
+	return []byte(pairs)
 }
 
 func (n *node) NewPublisher(t rmw.Topic, q rmw.QoS, owner any) (rmw.Publisher, error) {

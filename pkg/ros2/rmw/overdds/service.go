@@ -31,7 +31,8 @@ const (
 )
 
 // newServiceEnd makes a client's or server's two endpoints, writer first as ROS does.
-// Both carry the same id under key, which tells others that they belong together.
+// Both carry the same id under key, which tells others that they belong together, and
+// after Humble the hash of the service: without it Lyrical's ros2 service info -v fails.
 // write is the direction that this end sends.
 func (n *node) newServiceEnd(s rmw.Service, q rmw.QoS, owner any, key, write string) (serviceEnd, error) {
 	if err := s.Check(); err != nil {
@@ -47,14 +48,17 @@ func (n *node) newServiceEnd(s rmw.Service, q rmw.QoS, owner any, key, write str
 		read = requestType
 	}
 	c := n.context
-	id := key + "=" + pairID(c.GID(), c.pairs.Add(1)) + ";"
+	pairs := key + "=" + pairID(c.GID(), c.pairs.Add(1)) + ";"
+	if c.newer {
+		pairs += hashPair(serviceHashKey, s.Hash)
+	}
 	e := serviceEnd{node: n, service: s.Name}
 	var err error
-	q.UserData = c.userData(id, hashes[write])
+	q.UserData = c.userData(pairs, hashes[write])
 	if e.writer, err = c.participant.NewWriter(topics[write], q, &internalOwner{}); err != nil {
 		return e, err
 	}
-	q.UserData = c.userData(id, hashes[read])
+	q.UserData = c.userData(pairs, hashes[read])
 	if e.reader, err = c.participant.NewReader(topics[read], q, &internalOwner{user: owner}); err != nil {
 		return e, errors.Join(err, e.writer.Close())
 	}

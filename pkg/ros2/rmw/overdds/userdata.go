@@ -13,18 +13,20 @@ const (
 	clientKey  = "clientid" // of both endpoints of a client
 	serverKey  = "serviceid"
 	hashKey    = "typehash" // of endpoints, from Iron on
+	// of a service's endpoints: the hash of the service, from Lyrical on
+	serviceHashKey = "sertypehash"
 )
 
 // UserData is the USER_DATA of a ROS process' participant, for instance "enclave=/;".
 // It marks the process as one of ROS.
 func UserData(enclave string) []byte { return []byte(enclaveKey + "=" + enclave + ";") }
 
-// hashPair is the pair of a type's hash; "" when there is none.
-func hashPair(hash string) string {
+// hashPair is the pair of a hash under its key; "" when there is none.
+func hashPair(key, hash string) string {
 	if hash == "" {
 		return ""
 	}
-	return hashKey + "=" + hash + ";"
+	return key + "=" + hash + ";"
 }
 
 // pairID is the value of clientid and serviceid: the 12 bytes of the participant's

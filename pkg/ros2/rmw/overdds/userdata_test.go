@@ -90,10 +90,10 @@ func TestUserDataRoundTrip(t *testing.T) {
 
 func TestParseHash(t *testing.T) {
 	hash := "RIHS01_" + strings.Repeat("0f", 32)
-	if got := parseHash(parseUserData([]byte(hashPair(hash)))[hashKey]); got != hash {
+	if got := parseHash(parseUserData([]byte(hashPair(hashKey, hash)))[hashKey]); got != hash {
 		t.Errorf("%q", got)
 	}
-	if hashPair("") != "" {
+	if hashPair(hashKey, "") != "" {
 		t.Error("a pair of no hash")
 	}
 	for _, bad := range []string{"", "RIHS01_", hash + "0", hash[1:], "RIHS02_" + hash[7:], hash[:70] + "g"} {

@@ -67,11 +67,12 @@ const (
 	setBool = "std_srvs/srv/SetBool"
 	hashA   = "RIHS01_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	hashB   = "RIHS01_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	hashC   = "RIHS01_cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
 )
 
 var (
 	chatter = rmw.Topic{Name: "/drone1/chatter", Type: "std_msgs/msg/String", Hash: hashA}
-	armed   = rmw.Service{Name: "/drone1/arm", Type: setBool, RequestHash: hashA, ResponseHash: hashB}
+	armed   = rmw.Service{Name: "/drone1/arm", Type: setBool, Hash: hashC, RequestHash: hashA, ResponseHash: hashB}
 )
 
 // TestWire: names, user data and QoS that others discover of a node are those of
@@ -113,11 +114,14 @@ func testWire(t *testing.T, distro string) {
 func discovered(process rmw.GID, distro string) []dds.Change {
 	hash := func(pair, h string) []byte {
 		if distro == "jazzy" {
-			pair += hashPair(h)
+			pair += hashPair(hashKey, h)
 		}
 		return []byte(pair)
 	}
 	server, client := "serviceid="+pairID(process, 1)+";", "clientid="+pairID(process, 2)+";"
+	if distro == "jazzy" {
+		server += "sertypehash=" + hashC + ";"
+	}
 	qos := func(depth int, userData []byte) dds.QoS {
 		return dds.QoS{Reliability: dds.Reliable, MaxBlocking: dds.Infinite, Depth: depth, UserData: userData}
 	}
