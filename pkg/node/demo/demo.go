@@ -150,7 +150,7 @@ func (d *demo) environment() {
 		domain = strconv.Itoa(vacant(os.Getpid()))
 	}
 	d.env = map[string]string{"ROS_DOMAIN_ID": domain, "ROS_LOCALHOST_ONLY": "1",
-		"ROS_LOG_DIR": filepath.Join(d.dir, "log")}
+		"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_LOG_DIR": filepath.Join(d.dir, "log")}
 	for key, value := range d.env {
 		d.fleet.env = append(d.fleet.env, key+"="+value)
 	}

@@ -13,6 +13,18 @@ var distributions = []string{"humble", "iron", "jazzy", "kilted", "lyrical", "ro
 // hashes of their types. They are named in alphabetical order; "" is Humble.
 func AfterHumble(distro string) bool { return distro >= "iron" }
 
+// AfterJazzy is true for distributions after Jazzy: they no longer read ROS_LOCALHOST_ONLY.
+func AfterJazzy(distro string) bool { return distro >= "kilted" }
+
+// GoneVariable says what to set where ROS_LOCALHOST_ONLY would do nothing; "" otherwise.
+func GoneVariable(getenv func(string) string) string {
+	distro := getenv("ROS_DISTRO")
+	if getenv("ROS_LOCALHOST_ONLY") != "1" || !AfterJazzy(distro) || getenv("ROS_AUTOMATIC_DISCOVERY_RANGE") != "" {
+		return ""
+	}
+	return "ROS_LOCALHOST_ONLY does nothing in " + distro + ": set ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
+}
+
 // UnknownDistribution says what an unknown ROS_DISTRO is taken for; "" where it is known, or not set.
 func UnknownDistribution(distro string) string {
 	if distro == "" || slices.Contains(distributions, distro) {

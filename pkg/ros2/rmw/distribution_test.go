@@ -14,3 +14,14 @@ func TestUnknownDistribution(t *testing.T) {
 		}
 	}
 }
+
+func TestGoneVariable(t *testing.T) {
+	const want = "ROS_LOCALHOST_ONLY does nothing in lyrical: set ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
+	for _, c := range [][4]string{{"jazzy", "1", "", ""}, {"lyrical", "0", "", ""}, {"lyrical", "1", "", want},
+		{"lyrical", "1", "SUBNET", ""}} {
+		env := map[string]string{"ROS_DISTRO": c[0], "ROS_LOCALHOST_ONLY": c[1], "ROS_AUTOMATIC_DISCOVERY_RANGE": c[2]}
+		if got := GoneVariable(func(key string) string { return env[key] }); got != c[3] {
+			t.Errorf("%v: %q", c, got)
+		}
+	}
+}

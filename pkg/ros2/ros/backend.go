@@ -64,8 +64,10 @@ func FastDDS(s Settings) (rmw.Context, error) {
 // ByEnvironment joins the graph over the DDS implementation that RMW_IMPLEMENTATION names;
 // without it, over Cyclone DDS.
 func ByEnvironment(s Settings) (rmw.Context, error) {
-	if unknown := rmw.UnknownDistribution(s.Getenv("ROS_DISTRO")); unknown != "" {
-		s.Log.Warn().Msg(unknown)
+	for _, warning := range []string{rmw.UnknownDistribution(s.Getenv("ROS_DISTRO")), rmw.GoneVariable(s.Getenv)} {
+		if warning != "" {
+			s.Log.Warn().Msg(warning)
+		}
 	}
 	switch chosen := s.Getenv("RMW_IMPLEMENTATION"); chosen {
 	case "", rmw.Cyclone:

@@ -107,16 +107,16 @@ const (
 // discovery is the configuration by ROS' own variables.
 type discovery struct {
 	newer         bool
-	localhostOnly bool     // up to Humble
+	localhostOnly bool     // Humble; Jazzy takes it for a range
 	rangeOf       string   // newer
 	peers         []string // newer
 }
 
 func discoveryOf(getenv func(string) string, distro string) (discovery, error) {
 	d := discovery{newer: rmw.AfterHumble(distro)}
-	switch v := getenv("ROS_LOCALHOST_ONLY"); v {
-	case "", "0":
-	case "1":
+	switch v := getenv("ROS_LOCALHOST_ONLY"); {
+	case v == "", v == "0", rmw.AfterJazzy(distro):
+	case v == "1":
 		d.localhostOnly = true
 	default:
 		return d, fmt.Errorf("ROS_LOCALHOST_ONLY is %q, expected 0 or 1", v)

@@ -89,6 +89,8 @@ func TestEnvironment(t *testing.T) {
 			[]string{localRangeXML, manyProcesses}},
 		"Jazzy, deprecated": {jazzy(vars{"ROS_LOCALHOST_ONLY": "1", "ROS_STATIC_PEERS": "a",
 			"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}), []Interface{ethernet}, 0, []string{localRangeXML, manyProcesses}},
+		"Lyrical, gone": {vars{"ROS_DISTRO": "lyrical", "ROS_LOCALHOST_ONLY": "1", "ROS_STATIC_PEERS": "10.0.0.1"},
+			[]Interface{ethernet}, 0, []string{withPeers(`<Peer address="10.0.0.1"/>`)}},
 		"Jazzy, off": {jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF", "ROS_STATIC_PEERS": "a"}),
 			[]Interface{ethernet}, 0, []string{offXML}},
 		"Jazzy, no multicast": {jazzy(vars{"CYCLONEDDS_URI": userXML}), []Interface{loopback}, 0,
