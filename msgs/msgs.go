@@ -3,12 +3,14 @@
 // each a Go package of the same name without underscores.
 //
 // msggen generates the Go files from the .msg and .srv files. Standard definitions are those of ROS 2
-// Jazzy and PX4 1.18, but for VehicleControlMode of PX4 1.17; the folder humble has older ones that differ.
+// Jazzy and PX4 1.18, but for VehicleControlMode of PX4 1.17; the folders humble and lyrical have those of
+// these distributions that differ.
 package msgs
 
 //go:generate -command msggen go run vnd/pkg/ros2/msggen/cmd/msggen
 //go:generate msggen -import vnd/msgs -own vnd .
 //go:generate msggen -import vnd/msgs/humble -base . -base-import vnd/msgs -base-own vnd humble
+//go:generate msggen -import vnd/msgs/lyrical -base . -base-import vnd/msgs -base-own vnd lyrical
 //go:generate msggen -import vnd/msgs/internal -base . -base-import vnd/msgs -base-own vnd internal
 
 import (
@@ -18,12 +20,13 @@ import (
 	"slices"
 	"strings"
 
+	lifecyclemsgs "vnd/msgs/lyrical/lifecycle_msgs"
 	"vnd/pkg/ros2/cdr"
 )
 
 // sources are the definitions, by the paths in the registry's entries.
 //
-//go:embed msg/*.msg srv/*.srv action/*.action */msg/*.msg */srv/*.srv */action/*.action
+//go:embed msg/*.msg srv/*.srv action/*.action */msg/*.msg */srv/*.srv */action/*.action lyrical/*/msg/*.msg
 var sources embed.FS
 
 // entry describes a message, or one half of a service, or a message of an action.
@@ -60,6 +63,24 @@ type Service struct {
 func Lookup(name string) (Type, bool) {
 	e, ok := types[name]
 	return Type{Name: name, Hash: e.hash, entry: e}, ok
+}
+
+// LookupIn is Lookup in another distribution than Jazzy.
+func LookupIn(distro, name string) (Type, bool) {
+	if e, ok := lyrical[name]; ok && distro >= "lyrical" {
+		return Type{Name: name, Hash: e.hash, entry: e}, true
+	}
+	return Lookup(name)
+}
+
+// lyrical are the messages that are others in Lyrical.
+var lyrical = map[string]entry{
+	"lifecycle_msgs/msg/TransitionEvent": {
+		hash:   "RIHS01_78b19e2be41a797fc009c96bda68944182edabec7852cccd928a40bc06f6f9d7",
+		source: "lyrical/lifecycle_msgs/msg/TransitionEvent.msg",
+		refs:   []string{"builtin_interfaces/msg/Time", "lifecycle_msgs/msg/Transition", "lifecycle_msgs/msg/State"},
+		create: func() cdr.Message { return lifecyclemsgs.NewTransitionEvent() },
+	},
 }
 
 // LookupService finds a service type by its ROS name.

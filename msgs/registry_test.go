@@ -36,6 +36,26 @@ func TestHashesAreThoseOfJazzy(t *testing.T) {
 	}
 }
 
+// Of the messages that this project and Lyrical have in common, ROS 2 Lyrical's own generator gave another hash to one.
+func TestTypeOfLyrical(t *testing.T) {
+	const name, hash = "lifecycle_msgs/msg/TransitionEvent",
+		"RIHS01_78b19e2be41a797fc009c96bda68944182edabec7852cccd928a40bc06f6f9d7"
+	set := definitions(t, lyrical)
+	refs, err := set.References(name)
+	got, ok := msgs.LookupIn("lyrical", name)
+	if h, hashErr := set.Hash(name); err != nil || hashErr != nil || h != hash || !ok || got.Hash != hash ||
+		got.New().TypeName() != name {
+		t.Errorf("%s, %+v, %v, %v", h, got, err, hashErr)
+	}
+	if want, err := set.Definition(name); err != nil || got.Definition() != want {
+		t.Errorf("refers to %v, %v\n got %q\nwant %q", refs, err, got.Definition(), want)
+	}
+	older, _ := msgs.LookupIn("kilted", name)
+	if jazzy, _ := msgs.Lookup(name); older.Hash != jazzy.Hash || older.Hash == hash {
+		t.Errorf("Kilted: %s", older.Hash)
+	}
+}
+
 func TestRegistryHasEveryType(t *testing.T) {
 	set := definitions(t, tree)
 	if got, want := len(msgs.Names()), len(set.Messages()); got != want {
@@ -75,7 +95,8 @@ func TestRegistryHasEveryType(t *testing.T) {
 
 // The generated code is that of the current definitions.
 func TestGeneratedIsFresh(t *testing.T) {
-	for dir, tree := range map[string]*msggen.Tree{".": tree, "humble": humble, "internal": internal} {
+	for dir, tree := range map[string]*msggen.Tree{".": tree, "humble": humble, "lyrical": lyrical,
+		"internal": internal} {
 		want, err := tree.Generate()
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +124,7 @@ func TestGeneratedIsFresh(t *testing.T) {
 
 // Every field has a comment; those of numbers in the project's own messages name a unit or range.
 func TestFieldsAreDocumented(t *testing.T) {
-	for _, tree := range []*msggen.Tree{tree, humble} {
+	for _, tree := range []*msggen.Tree{tree, humble, lyrical} {
 		for _, m := range definitions(t, tree).Messages() {
 			for _, f := range m.Fields {
 				if len(f.Doc) == 0 {

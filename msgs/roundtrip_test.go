@@ -19,6 +19,7 @@ import (
 var (
 	tree     = &msggen.Tree{FS: os.DirFS("."), Root: ".", Import: "vnd/msgs", Own: "vnd"}
 	humble   = &msggen.Tree{FS: os.DirFS("humble"), Root: ".", Import: "vnd/msgs/humble", Base: tree}
+	lyrical  = &msggen.Tree{FS: os.DirFS("lyrical"), Root: ".", Import: "vnd/msgs/lyrical", Base: tree}
 	internal = &msggen.Tree{FS: os.DirFS("internal"), Root: ".", Import: "vnd/msgs/internal", Base: tree}
 )
 

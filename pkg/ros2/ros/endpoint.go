@@ -112,5 +112,5 @@ func (n *Node) prepare(e *endpoint, topic, typeName string, q QoS, s qos.Entity,
 		}
 	}
 	e.n, e.topic, e.typeName, e.side = n, full, typeName, s
-	return rmw.Topic{Name: full, Type: typeName, Hash: typeHash(typeName)}, q, nil
+	return rmw.Topic{Name: full, Type: typeName, Hash: n.typeHash(typeName)}, q, nil
 }

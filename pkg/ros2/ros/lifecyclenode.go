@@ -5,7 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	builtin "vnd/msgs/builtin_interfaces"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
+	lyrical "vnd/msgs/lyrical/lifecycle_msgs"
 	"vnd/pkg/ros2/ros/lifecycle"
 )
 
@@ -31,7 +33,7 @@ type LifecycleNode struct {
 	*Node
 	callbacks Callbacks
 	active    atomic.Bool
-	events    *Publisher[lifecyclemsgs.TransitionEvent]
+	publish   func(Time, lifecycle.Transition) error // publishes a transition
 
 	changes sync.Mutex // held during a transition
 	machine *lifecycle.Machine
@@ -53,9 +55,7 @@ func (c *Context) NewLifecycleNode(name string, callbacks Callbacks, options ...
 }
 
 func (l *LifecycleNode) startLifecycle() (err error) {
-	// As rcl_lifecycle: rcl_publisher_get_default_options.
-	if l.events, err = NewPublisher[lifecyclemsgs.TransitionEvent](l.Node, "~/transition_event",
-		DefaultQoS()); err != nil {
+	if l.publish, err = l.events(); err != nil {
 		return err
 	}
 	// Transitions run the user's callbacks and belong to the node's group. On several
@@ -135,15 +135,28 @@ func (l *LifecycleNode) onTransition(t lifecycle.Transition) {
 	default:
 		l.active.Store(false)
 	}
-	e := &lifecyclemsgs.TransitionEvent{
-		Timestamp:  uint64(l.Now()),
-		Transition: transitionMessage(t),
-		StartState: stateMessage(t.Start),
-		GoalState:  stateMessage(t.Goal),
-	}
-	if err := l.events.Publish(e); err != nil {
+	if err := l.publish(l.Now(), t); err != nil {
 		l.log.Warn().Msgf("%v", err)
 	}
+}
+
+// events makes the publisher of transitions, with the QoS of rcl_publisher_get_default_options as in rcl_lifecycle.
+// Lyrical has another message than distributions before it.
+func (l *LifecycleNode) events() (func(Time, lifecycle.Transition) error, error) {
+	const topic = "~/transition_event"
+	if l.distro() >= "lyrical" {
+		p, err := NewPublisher[lyrical.TransitionEvent](l.Node, topic, DefaultQoS())
+		return func(now Time, t lifecycle.Transition) error {
+			return p.Publish(&lyrical.TransitionEvent{Stamp: builtin.Time(now.Msg()),
+				Transition: lyrical.Transition(transitionMessage(t)),
+				StartState: lyrical.State(stateMessage(t.Start)), GoalState: lyrical.State(stateMessage(t.Goal))})
+		}, err
+	}
+	p, err := NewPublisher[lifecyclemsgs.TransitionEvent](l.Node, topic, DefaultQoS())
+	return func(now Time, t lifecycle.Transition) error {
+		return p.Publish(&lifecyclemsgs.TransitionEvent{Timestamp: uint64(now),
+			Transition: transitionMessage(t), StartState: stateMessage(t.Start), GoalState: stateMessage(t.Goal)})
+	}, err
 }
 
 // Autostart configures and activates the node when the executor spins.

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"vnd/msgs"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
+	lyrical "vnd/msgs/lyrical/lifecycle_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/dds/inproc"
@@ -232,5 +234,33 @@ func TestErrorOfCallbackIsLoggedOnce(t *testing.T) {
 	c.Log().Sync()
 	if n := strings.Count(out.String(), "no bundle"); n != 2 {
 		t.Errorf("%d lines for two attempts:\n%s", n, out)
+	}
+}
+
+// A managed node of Lyrical announces transitions with Lyrical's message, and describes it.
+func TestTransitionEventOfLyrical(t *testing.T) {
+	env := map[string]string{"ROS_DISTRO": "lyrical"}
+	d := inproc.NewDomain()
+	l := must(join(t, d, env).NewLifecycleNode("lc", ros.Callbacks{}))(t)
+	boss := newNode(t, join(t, d, env), "boss")
+	events := make(chan lyrical.TransitionEvent, 10)
+	sub := must(ros.NewSubscription(boss, "/lc/transition_event", ros.DefaultQoS(),
+		func(e *lyrical.TransitionEvent, _ ros.Info) { events <- *e }))(t)
+	if err := ros.WaitForMatched(within(t), sub, 1); err != nil {
+		t.Fatal(err)
+	}
+	spin(t, l.Context(), 0)
+	spin(t, boss.Context(), 0)
+	before := l.Now()
+	if err := l.Change(lifecycle.Configure); err != nil {
+		t.Fatal(err)
+	}
+	e := receive(t, events)
+	if at := ros.TimeOf(e.Stamp); at < before || at > l.Now() || e.GoalState.Label != "configuring" {
+		t.Errorf("%+v at %d, changed at %d", e, at, before)
+	}
+	want, _ := msgs.LookupIn("lyrical", e.TypeName())
+	if got := boss.Context().Graph().Publishers("/lc/transition_event"); len(got) != 1 || got[0].Hash != want.Hash {
+		t.Errorf("announced %+v", got)
 	}
 }

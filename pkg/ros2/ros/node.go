@@ -211,9 +211,12 @@ func (s entityOptions) serviceQoS() QoS {
 	return ServicesQoS()
 }
 
+// distro is the distribution that the node speaks.
+func (n *Node) distro() string { return n.context.settings.Getenv("ROS_DISTRO") }
+
 // typeHash is the type's RIHS01 hash, "" for types that package msgs does not have.
-func typeHash(name string) string {
-	t, _ := msgs.Lookup(name)
+func (n *Node) typeHash(name string) string {
+	t, _ := msgs.LookupIn(n.distro(), name)
 	return t.Hash
 }
 

@@ -136,7 +136,8 @@ func (n *Node) serviceType(name, request, response string) (rmw.Service, error) 
 			request, response)
 	}
 	s, _ := msgs.LookupService(base)
-	return rmw.Service{Name: full, Type: base, Hash: s.Hash, RequestHash: s.Request.Hash, ResponseHash: s.Response.Hash}, nil
+	return rmw.Service{Name: full, Type: base, Hash: s.Hash, RequestHash: s.Request.Hash,
+		ResponseHash: s.Response.Hash}, nil
 }
 
 // Malformed counts the malformed requests.

@@ -16,7 +16,7 @@ const descriptionsParameter = "start_type_description_service"
 // startDescriptions makes the service that describes the types that a node uses. Nodes of
 // Humble have none.
 func (n *Node) startDescriptions() error {
-	if !rmw.AfterHumble(n.context.settings.Getenv("ROS_DISTRO")) {
+	if !rmw.AfterHumble(n.distro()) {
 		return nil
 	}
 	on, err := n.parameters.Declare(descriptionsParameter, true, params.Descriptor{
@@ -29,7 +29,7 @@ func (n *Node) startDescriptions() error {
 }
 
 func (n *Node) describeType(q *tdi.GetTypeDescriptionRequest, r *tdi.GetTypeDescriptionResponse) {
-	d, err := description.Of(q.TypeName_)
+	d, err := description.Of(n.distro(), q.TypeName_)
 	switch {
 	case !n.uses(q.TypeName_):
 		r.FailureReason = fmt.Sprintf("type %.100q is not in use by node %s", q.TypeName_, n.FullName())

@@ -23,12 +23,12 @@ type Description struct {
 }
 
 // Of describes a message ("std_msgs/msg/Header"), a service
-// ("std_srvs/srv/SetBool"), or its _Request or _Response.
-func Of(name string) (*Description, error) {
+// ("std_srvs/srv/SetBool"), or its _Request or _Response, as the distribution has it.
+func Of(distro, name string) (*Description, error) {
 	if s, ok := msgs.LookupService(name); ok {
 		return ofService(s)
 	}
-	t, ok := msgs.Lookup(name)
+	t, ok := msgs.LookupIn(distro, name)
 	if !ok {
 		return nil, fmt.Errorf("type %.100q is not known", name)
 	}

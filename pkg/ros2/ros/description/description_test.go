@@ -67,7 +67,7 @@ func TestAsRosidl(t *testing.T) {
 			for _, ref := range r.Type.Referenced {
 				want.ReferencedTypeDescriptions = append(want.ReferencedTypeDescriptions, ref.message())
 			}
-			got, err := description.Of(name)
+			got, err := description.Of("jazzy", name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,22 +87,23 @@ func TestAsRosidl(t *testing.T) {
 // Every type of package msgs can be described: the hash of the parsed text is the announced one.
 func TestEveryType(t *testing.T) {
 	for _, name := range msgs.Names() {
-		if _, err := description.Of(name); err != nil {
+		if _, err := description.Of("jazzy", name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if service, ok := strings.CutSuffix(name, "_Request"); ok {
-			if _, err := description.Of(service); err != nil {
+			if _, err := description.Of("jazzy", service); err != nil {
 				t.Errorf("%s: %v", service, err)
 			}
 		}
 	}
-	if _, err := description.Of("no/msg/Such"); err == nil || err.Error() != `type "no/msg/Such" is not known` {
+	_, err := description.Of("jazzy", "no/msg/Such")
+	if err == nil || err.Error() != `type "no/msg/Such" is not known` {
 		t.Error(err)
 	}
 }
 
 func TestDefaultsAndSources(t *testing.T) {
-	d, err := description.Of("type_description_interfaces/srv/GetTypeDescription_Request")
+	d, err := description.Of("jazzy", "type_description_interfaces/srv/GetTypeDescription_Request")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,11 +111,11 @@ func TestDefaultsAndSources(t *testing.T) {
 	if len(f) != 3 || f[2].Name != "include_type_sources" || f[2].DefaultValue != "True" {
 		t.Errorf("%+v", f)
 	}
-	if d, err = description.Of("std_srvs/srv/SetBool"); err != nil || d.Sources[0].Encoding != "srv" ||
+	if d, err = description.Of("jazzy", "std_srvs/srv/SetBool"); err != nil || d.Sources[0].Encoding != "srv" ||
 		!strings.Contains(d.Sources[0].RawFileContents, "\n---\n") {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if d, err = description.Of("std_msgs/msg/Header"); err != nil || len(d.Sources) != 2 ||
+	if d, err = description.Of("jazzy", "std_msgs/msg/Header"); err != nil || len(d.Sources) != 2 ||
 		d.Sources[0].Encoding != "msg" ||
 		!strings.Contains(d.Sources[0].RawFileContents, "frame_id") {
 		t.Errorf("%+v, %v", d, err)
