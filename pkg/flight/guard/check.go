@@ -73,7 +73,11 @@ func (g *Guard) checkSample(in *Input) Cause {
 		fresh = g.detector.add(&in.State, in.Stamp, &g.belief.plant)
 	}
 	flying := g.flying()
-	if !flying && g.mode != Landing && !(g.suspected == Frozen && g.mode.Aloft()) { // it stands
+	if !flying && !g.lifted() || !g.mode.Aloft() && !g.config.Flying(&in.State) { // it stands
+		if fresh && !g.mode.Aloft() {
+			g.detector.pose.stands()
+			g.detector.height.stands()
+		}
 		return None
 	}
 	if flying {
@@ -90,6 +94,18 @@ func (g *Guard) checkSample(in *Input) Cause {
 	return cause
 }
 
+// lifted reports whether a robot that is low and slow may be in the air. Where no pose of one that stands comes twice,
+// it need not have been seen to rise: the source may have frozen before.
+func (g *Guard) lifted() bool {
+	switch d := &g.detector; {
+	case g.mode == Landing || g.suspected == Frozen && g.mode.Aloft():
+		return true
+	case g.mode.LawFlies():
+		return d.pose.noisy() || g.mode == TakingOff && g.rises()
+	}
+	return false
+}
+
 // misledFor is for how long before the evidence began the belief may have been led astray, s.
 func misledFor(c Cause) float64 {
 	if c == Frozen {
@@ -102,7 +118,7 @@ func misledFor(c Cause) float64 {
 func (g *Guard) suspect(in *Input) (Cause, float64) {
 	d := &g.detector
 	if since, found := d.frozen(in.Stamp); found {
-		d.stuck = true
+		d.pose.stuck, d.height.stuck = true, true
 		return Frozen, since
 	}
 	if in.NotOffboard || !g.flying() { // commands are not what moves it
@@ -209,7 +225,7 @@ func (g *Guard) findTwist(in *Input) {
 	if _, found := g.detector.twisted(); !found || in.NotOffboard {
 		return
 	}
-	if g.detector.repeats > 0 { // a pose that comes again says nothing of its velocity
+	if d := &g.detector; d.pose.times > 0 || d.repeatsHeight() { // what comes again says nothing of its velocity
 		return
 	}
 	before := g.contradicted()

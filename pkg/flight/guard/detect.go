@@ -25,40 +25,10 @@ type detector struct {
 	gapTurns  int      // turns commanded in it
 	before    int      // exhibits before it
 
-	same      quad.State // the newest state that differed from the one before
-	sameSince float64    // its stamp, s
-	sameUntil float64    // stamp of the last one like it, s
-	repeats   int        // how often it came again
-	stuck     bool       // it came too often
-	usual     float64    // for how long states of a source that is coarse come again, s
-	height    level
-}
-
-// level is a height that comes again while all else moves.
-type level struct {
-	z, since float64 // m, and the stamp from which on it came, s
-	repeats  int
-	grain    float64 // the least by which it ever changed, m; 0: not known
-}
-
-// fineGrain is the least change of a height, m, below which the source is not coarse: its noise repeats no height.
-const fineGrain = 1e-5
-
-func (l *level) compare(z, stamp float64) {
-	change := math.Abs(z - l.z)
-	if change == 0 && stamp >= l.since {
-		l.repeats++
-		return
-	}
-	if change > 0 && (l.grain == 0 || change < l.grain) {
-		l.grain = change
-	}
-	l.z, l.since, l.repeats = z, stamp, 0
-}
-
-// frozen reports whether the height stands still.
-func (l *level) frozen(now float64) bool {
-	return l.grain > 0 && l.grain < fineGrain && l.repeats >= frozenRepeats && now-l.since >= frozenFor
+	same   quad.State // the newest
+	pose   repetition
+	height repetition
+	fine   bool // heights differ by less than any step of a coarse source
 }
 
 // exhibit is one sample, with how the robot moved since the one before: as measured, and as commanded.
@@ -89,11 +59,6 @@ const (
 // Windows and thresholds. The slack of each is what healthy flights of the simulator with noise, gusts and wind turns
 // never reached (benchmarks/safety.md has the rate of false alarms).
 const (
-	frozenFor     = 0.055 // s without any change
-	frozenRepeats = 4
-	coarseTimes   = 3    // times as long as usual
-	maxUsual      = 0.15 // s
-
 	velocityWindow = 5 // exhibits, 0.1 s
 
 	turnWindow     = 8    // exhibits, 0.16 s
@@ -108,12 +73,11 @@ const (
 	minBias        = 0.1  // rad/s
 	maxBias        = 1.5  // rad/s
 	pullMargin     = 0.05 // m/s by which the commanded attitude must explain the motion better
-
 )
 
 func (d *detector) reset() {
-	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, timing: d.timing, usual: d.usual,
-		height: level{grain: d.height.grain}}
+	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, timing: d.timing, pose: d.pose.known(),
+		height: d.height.known(), fine: d.fine}
 }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
@@ -169,29 +133,6 @@ func (d *detector) push(e exhibit) {
 	d.newest = (d.newest + 1) % window
 	d.ring[d.newest] = e
 	d.n = min(d.n+1, window)
-}
-
-// compare counts how often one state came again, under stamps of its own.
-func (d *detector) compare(s *quad.State, stamp float64) {
-	d.height.compare(s.P.Z, stamp)
-	if s.P == d.same.P && s.Q == d.same.Q && stamp >= d.sameSince {
-		d.repeats++
-		d.sameUntil = stamp
-		return
-	}
-	if d.repeats > 0 && !d.stuck {
-		d.usual = min(max(d.usual, d.sameUntil-d.sameSince), maxUsual)
-	}
-	d.same, d.sameSince, d.repeats, d.stuck = *s, stamp, 0, false
-}
-
-// frozen reports whether the source repeats itself, or its height alone, and since when. A tracker of a robot in the
-// air never does, unless it is coarse: then it did so before, if only of a robot that stood.
-func (d *detector) frozen(now float64) (since float64, found bool) {
-	if d.usual == 0 && d.height.frozen(now) {
-		return d.height.since, true
-	}
-	return d.sameSince, d.repeats >= frozenRepeats && now-d.sameSince >= max(frozenFor, coarseTimes*d.usual)
 }
 
 // velocity is the one at a position measured now, as the positions of late and what was commanded between them make it

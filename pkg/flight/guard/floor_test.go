@@ -8,65 +8,34 @@ import (
 	"vnd/pkg/core/so3"
 )
 
-// quantised is a state as a coarse tracker tells it.
-func quantised(s quad.State) quad.State {
-	const step = 1e-3
-	round := func(x float64) float64 { return math.Round(x/step) * step }
-	s.P = so3.Vec3{X: round(s.P.X), Y: round(s.P.Y), Z: round(s.P.Z)}
-	s.Q = so3.Quat{W: round(s.Q.W), X: round(s.Q.X), Y: round(s.Q.Y), Z: round(s.Q.Z)}
-	return s
-}
-
-// A tracker without noise, of a millimetre, is not frozen while a robot hovers. Where it freezes, that is found.
-func TestCoarseTrackerIsNotFrozen(t *testing.T) {
-	var d detector
-	var p plant
-	add := func(k int, s quad.State) bool {
-		at := 0.01 * float64(k)
-		d.add(&s, at, &p)
-		_, found := d.frozen(at)
-		return found
-	}
-	k := 0
-	for ; k < 100; k++ { // it stands
-		add(k, quad.State{Q: so3.Identity()})
-	}
-	for ; k < 500; k++ {
-		x := 3e-3 * math.Sin(0.04*float64(k))
-		if add(k, quantised(quad.State{P: so3.Vec3{X: x + 3e-4, Z: 1}, Q: so3.Exp(so3.Vec3{Y: x})})) {
-			t.Fatalf("after %.2f s", 0.01*float64(k))
-		}
-	}
-	for since := k; !add(k, quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}); k++ {
-		if k-since > 50 {
-			t.Fatal("a freeze is not found")
-		}
-	}
-}
-
 // A source that froze is not believed again because the robot, as reckoned, is on the floor by now.
 func TestFrozenDownToTheFloor(t *testing.T) {
-	for _, height := range []float64{0.21, 0.22, 0.23, 0.24, 0.25, 0.26} {
-		g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 0.6}}}
-		w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
-		w.wind = [3]float64{2, 0, 0}
-		var last quad.State
-		low := false
-		flyGuarded(g, w, PathFollower{newLaw(t), p}, 12, func(at float64, in *Input) {
-			if at == 3 {
-				g.Land()
+	for _, height := range []float64{0.21, 0.22, 0.23, 0.24, 0.25, 0.26, 1} {
+		for _, descent := range []float64{0.2, 0.5} {
+			g := newGuard(t, func(c *Config) { c.BlindDescent = descent })
+			p := still{quad.Reference{P: so3.Vec3{Z: height + 0.3}}}
+			w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+			w.wind = [3]float64{2, 0, 0}
+			var last quad.State
+			low, blind := false, false
+			flyGuarded(g, w, PathFollower{newLaw(t), p}, 16, func(at float64, in *Input) {
+				if at == 3 {
+					g.Land()
+				}
+				if low = low || at > 3 && in.State.P.Z < height; low {
+					in.State = last
+				}
+				last = in.State
+			}, func(at float64, _ *quad.State) {
+				blind = blind || g.Mode() == BlindLanding
+				if blind && g.Mode() != BlindLanding && g.Mode() != Landed {
+					t.Fatalf("from %.2f m on, at %g m/s: at %.2f s %v", height, descent, at, g.Mode())
+				}
+			})
+			if g.Mode() != Landed || w.hardest > 1 {
+				t.Errorf("from %.2f m on, at %g m/s: %v for %v, met the floor at %.2f m/s", height, descent, g.Mode(),
+					g.Tripped(), w.hardest)
 			}
-			if low = low || at > 3 && in.State.P.Z < height; low {
-				in.State = last
-			}
-			last = in.State
-		}, func(at float64, _ *quad.State) {
-			if low && g.Mode() == Holding {
-				t.Fatalf("from %.2f m on: at %.2f s it holds", height, at)
-			}
-		})
-		if g.Mode() != Landed || w.hardest > 1 {
-			t.Errorf("from %.2f m on: %v for %v, met the floor at %.2f m/s", height, g.Mode(), g.Tripped(), w.hardest)
 		}
 	}
 }
@@ -207,23 +176,6 @@ func TestRolloutKnowsLongDelays(t *testing.T) {
 	}
 	if soon, late := need(0.02), need(0.1); late < soon+0.3 {
 		t.Errorf("%.2f m with 20 ms, %.2f m with 100 ms", soon, late)
-	}
-}
-
-// A height in millimetres comes again while a robot hovers, and is not frozen.
-func TestCoarseHeightIsNotFrozen(t *testing.T) {
-	var d detector
-	var p plant
-	for k := range 500 {
-		at, x := 0.01*float64(k), 3e-3*math.Sin(0.04*float64(k))
-		s := quad.State{P: so3.Vec3{X: x, Z: 1}, Q: so3.Exp(so3.Vec3{Y: x})}
-		if k < 100 {
-			s.P.Z = 1 + 1e-3*float64(k%3)
-		}
-		d.add(&s, at, &p)
-		if _, found := d.frozen(at); found {
-			t.Fatalf("after %.2f s", at)
-		}
 	}
 }
 
