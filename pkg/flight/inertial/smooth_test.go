@@ -135,6 +135,22 @@ func TestNoiseIsFound(t *testing.T) {
 	}
 }
 
+// TestQuietTurnsAreFound: gyroscopes that err by far less than was thought at first are found in a few steps, though
+// poses say little of them. Then turns are smooth.
+func TestQuietTurnsAreFound(t *testing.T) {
+	quiet := rough
+	quiet.Gyro, quiet.GyroWalk, quiet.Attitude = 0.002, 0.002, 0.02
+	readings, truth := commanded(quiet, 20, 1)
+	s := Smoother{Gate: 30, Noise: Noise{Gyro: 0.03, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Position: 0.001,
+		Attitude: 0.005}}
+	s.FindNoise([]Flight{{readings, truth[0].V}}, 12)
+	t.Logf("%+v", s.Noise)
+	if s.Noise.Gyro > 6*quiet.Gyro || s.Noise.GyroWalk > 15*quiet.GyroWalk {
+		t.Errorf("found %.4f rad/s/√Hz and %.4f, of %.4f and %.4f", s.Noise.Gyro, s.Noise.GyroWalk, quiet.Gyro,
+			quiet.GyroWalk)
+	}
+}
+
 // TestJumpsOfPosesAreFound: poses of another place for a tenth of a second are passed over; where they stay, the flight
 // is cut at the row.
 func TestJumpsOfPosesAreFound(t *testing.T) {

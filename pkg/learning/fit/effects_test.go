@@ -83,6 +83,28 @@ func TestGainJitterScalesThrust(t *testing.T) {
 	}
 }
 
+// TestWindowsAreMeasuredOrKnown: in training windows are in turn as measured and as known afterwards, in validation as
+// measured.
+func TestWindowsAreMeasuredOrKnown(t *testing.T) {
+	tr := begun(t, func(*Config) {})
+	g, T := &tr.pool.workers[0].data.segments[0], int32(tr.model.Net.Context)
+	g.True = slices.Clone(g.Measured)
+	for k := 0; k < len(g.True); k += 10 {
+		g.True[k+7]++ // m/s
+	}
+	p := newShard(tr.model, 0, 1, nil)
+	read := func(at int32, gains []float64) []float32 {
+		tr.pool.workers[0].read(p, []start{{0, at}}, gains)
+		return slices.Clone(p.windows.Start)
+	}
+	for _, at := range []int32{T + 2, T + 3} {
+		known := !slices.Equal(read(at, []float64{1}), read(at, nil))
+		if want := at%2 == 1; known != want {
+			t.Errorf("row %d: as known %v", at, known)
+		}
+	}
+}
+
 // TestGradientIsClipped: what Adam takes of a long gradient has the configured norm.
 func TestGradientIsClipped(t *testing.T) {
 	const clip = 0.01

@@ -120,13 +120,18 @@ func (w *worker[F]) encode(b *batch[F], p *shard[F]) {
 	}
 }
 
-// read fills the windows of a shard. gains may be nil for ones.
+// read fills the windows of a shard. gains may be nil for ones, as in validation. In training every other row's window
+// is as it is known afterwards: who saw poor windows alone would not read good ones.
 func (w *worker[F]) read(p *shard[F], starts []start, gains []float64) {
 	d, T := w.m.System.Dims(), w.m.Net.Context
 	p.windows.Reset(len(starts))
 	for i, st := range starts {
 		g, k := &w.data.segments[st.Segment], int(st.At)
-		convert(w.measured, g.Measured[(k-T)*d.Measured:(k+1)*d.Measured])
+		from := g.Measured
+		if gains != nil && k%2 == 1 {
+			from = g.states()
+		}
+		convert(w.measured, from[(k-T)*d.Measured:(k+1)*d.Measured])
 		convert(w.windowAction, g.Actions[(k-T)*d.Action:k*d.Action])
 		w.vary(w.windowAction, gains, i)
 		p.windows.Set(i, w.measured, w.windowAction)

@@ -26,8 +26,8 @@ const (
 	gate      = 30.0 // squared Mahalanobis distance; one pose in 10,000 is beyond 27.9
 	pieceRows = 250  // of what noise is found from
 	pieces    = 6
-	steps     = 8 // of finding the noise of all
-	ownSteps  = 2 // of finding that of each segment
+	steps     = 12 // of finding the noise of all
+	ownSteps  = 2  // of finding that of each segment
 	leastRows = 25
 )
 

@@ -64,14 +64,13 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 	for i, s := range f.segments {
 		r := fit.Recording{Name: s.Flight, Weight: make([]float32, len(rows[i]))}
 		r.Measured, r.Actions = q.Flatten(rows[i])
-		poor := cfg.Smoothing != "off" && smooth.Poor(f.segments[i:i+1])
 		for k := range s.Rows {
-			if x := &s.Rows[k]; poor || !x.Missed {
+			if x := &s.Rows[k]; !x.Missed {
 				r.Weight[k] = x.Confidence
 			}
 		}
-		if poor {
-			know(&r, &q, s.Smoothed)
+		if cfg.Smoothing != "off" {
+			know(&r, &q, &f.segments[i])
 		}
 		if cfg.Smoothing == "states" {
 			r.Variance = nil
@@ -99,20 +98,30 @@ func (f flights) smooth(ctx context.Context, q *quadrotor.Robot, cfg *fit.Config
 	return smooth.Fill(ctx, f.dt, q.Actuator, f.segments)
 }
 
-// know takes over what was found about a recording's rows afterwards. No transition leads over a jump of the poses.
-func know(r *fit.Recording, q *quadrotor.Robot, rows []inertial.Smoothed) {
-	states := make([]quad.Row, len(rows))
-	for k := range rows {
-		s := &rows[k]
-		states[k].State = s.State
-		for _, v := range [...]float64{s.Position, s.Velocity, s.Turn} {
-			r.Variance = append(r.Variance, float32(v), float32(v), float32(v))
+// know takes over what was found afterwards about those rows of a recording that were measured poorly, or not at all.
+// No transition leads over a jump of the poses.
+func know(r *fit.Recording, q *quadrotor.Robot, s *dataset.Segment) {
+	poor, states, some := smooth.Poor([]dataset.Segment{*s}), s.QuadRows(), false
+	variance := make([]float32, 0, 9*len(states))
+	for k := range s.Smoothed {
+		found, x := &s.Smoothed[k], inertial.Smoothed{} // what was measured well is true
+		if poor || s.Rows[k].Missed {
+			x, some = *found, true
+			states[k].State, r.Weight[k] = found.State, s.Rows[k].Confidence
 		}
-		if s.Cut {
+		for _, v := range [...]float64{x.Position, x.Velocity, x.Turn} {
+			variance = append(variance, float32(v), float32(v), float32(v))
+		}
+	}
+	for k := range s.Smoothed {
+		if poor && s.Smoothed[k].Cut {
 			r.Weight[k-1] = 0
 		}
 	}
-	r.True, _ = q.Flatten(states)
+	if some {
+		r.True, _ = q.Flatten(states)
+		r.Variance = variance
+	}
 }
 
 // identify sets the actuator: that of from, or else, where the configuration asks for it, that of the flights.

@@ -3,6 +3,7 @@ package quadfit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"vnd/pkg/core/so3"
@@ -61,25 +62,38 @@ func TestPoorFlightsAreSmoothed(t *testing.T) {
 	}
 }
 
-// TestMissedRowsTeachWhereSmoothed: where states are taken as measured no transition from a row that fills a gap
-// counts.
+// TestMissedRowsTeachWhereSmoothed: a row that fills a gap counts as it was found afterwards. Beside it those measured
+// well stay as they are, and nothing counts of a gap where nothing is smoothed.
 func TestMissedRowsTeachWhereSmoothed(t *testing.T) {
-	const never = 1 << 30
-	for _, poor := range []bool{false, true} {
+	const missed, never = 50, 1 << 30
+	for _, c := range []struct{ poor, off bool }{{}, {poor: true}, {off: true}} {
 		cfg, data := quick(), recorded(1, 220)
 		cfg.Prior.Identify = false
-		data[0].Rows[50].Missed = true
-		if poor {
+		if data[0].Rows[missed].Missed = true; c.off {
+			cfg.Smoothing = "off"
+		}
+		if c.poor {
 			spoil(data, never)
 		}
 		r, err := Source(.02, data)(t.Context(), &cfg, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, w := range r.Recordings[0].Weight {
-			if want := poor || k != 50; (w == 1) != want {
-				t.Errorf("poor state %v, row %d: weight %g", poor, k, w)
+		x := &r.Recordings[0]
+		for k, w := range x.Weight {
+			if want := !c.off || k != missed; (w == 1) != want {
+				t.Errorf("%+v, row %d: weight %g", c, k, w)
 			}
+			if x.True == nil {
+				continue
+			}
+			is := slices.Equal(x.True[10*k:][:10], x.Measured[10*k:][:10]) && x.Variance[9*k] == 0
+			if want := !c.poor && k != missed; is != want {
+				t.Errorf("%+v, row %d: as measured %v", c, k, is)
+			}
+		}
+		if (x.True == nil) != c.off {
+			t.Errorf("%+v: other states %v", c, x.True != nil)
 		}
 	}
 }
