@@ -65,9 +65,10 @@ func place(rows []WeightedRow, r *WeightedRow, at float64) []WeightedRow {
 	return append(rows, *r)
 }
 
-// Gaps are how often joined segments, dt seconds a row, had no state, and for how long: mean time between gaps and mean
-// length, s, of exponential ones that take as much of the time, with lengths of the same second moment. So many short
-// gaps do not hide a few long ones. Both are 0 where there was none. What follows after a second is another flight.
+// Gaps are how often joined segments, dt seconds a row, had no state, and for how long: mean time from the end of a gap
+// to the next and mean length, s, of exponential ones that take as much of the time, with lengths of the same second
+// moment. So many short gaps do not hide a few long ones. Both are 0 where there was none. What follows after a second
+// is another flight.
 func Gaps(dt float64, segments []Segment) (every, length float64) {
 	const most = 1 // s
 	var flown, sum, squares, run float64
@@ -95,5 +96,5 @@ func Gaps(dt float64, segments []Segment) (every, length float64) {
 		return 0, 0
 	}
 	length = squares / sum / 2
-	return flown / sum * length, length
+	return (flown - sum) / sum * length, length
 }

@@ -85,8 +85,8 @@ func TestGaps(t *testing.T) {
 	}{
 		{"nothing", nil, 0, 0},
 		{"none is missing", []Segment{rows("a", 0, "....."), rows("a", 5, "..")}, 0, 0},
-		{"one row, and three", []Segment{rows("a", 0, "..x..xxx..")}, 0.0625, 0.025},
-		{"five rows between segments", []Segment{rows("a", 0, "....."), rows("a", 10, ".....")}, 0.15, 0.05},
+		{"one row, and three", []Segment{rows("a", 0, "..x..xxx..")}, 0.0375, 0.025},
+		{"five rows between segments", []Segment{rows("a", 0, "....."), rows("a", 10, ".....")}, 0.1, 0.05},
 		{"another flight", []Segment{rows("a", 0, "....."), rows("b", 10, ".....")}, 0, 0},
 		{"a second later", []Segment{rows("a", 0, "....."), rows("a", 56, ".....")}, 0, 0},
 		{"the clock is set back", []Segment{rows("a", 50, "....."), rows("a", 10, ".....")}, 0, 0},
