@@ -30,7 +30,7 @@ type policySide struct {
 	actuator   actuator
 	policy     *LoadedPolicy
 	task       *TaskReference
-	usualAge   float64       // of states at ticks, s; 0 before the first
+	lateness   guard.Lateness
 	latent     Latent        // received last; Mean is latent's own
 	latentUsed []float32     // z that the policy had in the last tick; nil: the prior mean
 	previous   *LoadedPolicy // before the one that flies; nil: none, or it was rolled back to
@@ -159,29 +159,19 @@ const (
 	maxLagSpeed = 0.3 // m/s
 )
 
-// Excess is the age of a state beyond the usual one, s, from which on the policy gets a predicted one; forgetting is
-// how slowly the usual one follows.
-const (
-	excess     = 0.012
-	forgetting = 0.005
-)
-
-// ask returns what the policy asks for at the state of t. What its latency usually is, the policy was trained with; a
-// state that is older is first carried on by what was commanded. So is the one before a pose that comes again, as long
-// as the guard cannot tell whether its source is frozen: the policy would answer a robot that stopped at once.
+// ask returns what the policy asks for at the state of t. One that is late is first carried on by what was commanded.
+// So is the one before a pose that comes again, as long as the guard cannot tell whether its source is frozen: the
+// policy would answer a robot that stopped at once.
 func (l *Loop) ask(t, now float64) quad.Command {
-	age := now - t
-	if l.usualAge == 0 || l.notOffboard {
-		l.usualAge = age
+	if l.notOffboard {
+		l.lateness = guard.Lateness{}
 	}
 	s, from, until := &l.state, t, t
 	if moved := seconds(l.movedAt, l.origin); moved < t && t-moved < l.config.Guard.MaxAge {
 		s, from = &l.moved, moved
 	}
-	if late := age - l.usualAge; late > excess && late < l.config.Guard.MaxAge {
+	if late := l.lateness.Of(now - t); late < l.config.Guard.MaxAge {
 		until += late
-	} else {
-		l.usualAge += forgetting * late
 	}
 	if from == until {
 		return l.answer(t, s)

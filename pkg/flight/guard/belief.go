@@ -29,8 +29,10 @@ type belief struct {
 	unproven  bool    // the first state after a stall stands on the ground, and nothing else says so yet
 }
 
+// WindMemory is the time constant of the wind's observer, s.
+const WindMemory = 1.5
+
 const (
-	windMemory     = 1.5  // time constant of the wind's observer, s
 	surprise       = 0.2  // m/s by which the model errs where it is not trusted
 	velocityMemory = 0.08 // that of the velocity, in which the model smooths what is measured, s
 	maxReckoning   = 0.4  // longest time over which dead reckoning is held against a measurement, s
@@ -68,7 +70,7 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, stands 
 	b.plant.advance(&expected, b.at+dt, b.wind)
 	if b.agrees(s, &expected.state, dt) {
 		off := s.V.Sub(expected.state.V)
-		b.wind = b.wind.Add(off.Scale(dt / (velocityMemory * windMemory))).Shorten(quad.Gravity)
+		b.wind = b.wind.Add(off.Scale(dt / (velocityMemory * WindMemory))).Shorten(quad.Gravity)
 		observed := *s
 		if off.Norm() < surprise {
 			beside := velocity.Sub(expected.state.V)

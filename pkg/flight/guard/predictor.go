@@ -31,3 +31,25 @@ func (p *Predictor) Ahead(s *quad.State, from, to float64) quad.State {
 
 // Wind is the lasting acceleration beyond thrust and gravity that the guard believes in, m/s² in the world.
 func (g *Guard) Wind() so3.Vec3 { return g.belief.wind }
+
+// Lateness follows how old states usually are at ticks. A policy was trained with what their latency usually is; a
+// state that is older is first to be carried on. The zero one has seen no state.
+type Lateness struct{ usual float64 } // s
+
+const (
+	excess     = 0.012 // s beyond the usual age from which on a state is late
+	forgetting = 0.005 // share of a new age in the usual one
+)
+
+// Of is by how much a state of an age is older than usual, s; 0 where it is not late.
+func (l *Lateness) Of(age float64) float64 {
+	if l.usual == 0 {
+		l.usual = age
+	}
+	late := age - l.usual
+	if late > excess {
+		return late
+	}
+	l.usual += forgetting * late
+	return 0
+}

@@ -10,10 +10,10 @@ import (
 // gap flies on while no state comes, as policy_controller does: a policy gets the last one, carried on by what was
 // commanded. Beyond guard.max_age the guard's law flies by it. One that is nil leaves all to the controller.
 type gap struct {
-	motion guard.Predictor
-	law    *guard.Law
-	maxAge float64 // s
-	usual  float64 // age of a state at its tick, s; 0: none came yet
+	motion   guard.Predictor
+	law      *guard.Law
+	maxAge   float64 // s
+	lateness guard.Lateness
 
 	wind  so3.Vec3 // lasting acceleration beyond thrust and gravity, m/s²
 	last  quad.State
@@ -33,24 +33,21 @@ func (g *gap) ahead(now, stamp float64, s *quad.State) (t float64, state quad.St
 		return stamp, *s, true
 	}
 	g.observe(stamp, s)
-	const excess, forgetting = 0.012, 0.005 // s beyond the usual age from which a state is late; share of an age
-	if g.usual == 0 {
-		g.usual = now - stamp
-	}
-	late := now - stamp - g.usual
-	if late <= excess {
-		g.usual += forgetting * late
+	late := g.lateness.Of(now - stamp)
+	if late == 0 {
 		return stamp, *s, true
 	}
-	return stamp + late, g.motion.Ahead(s, stamp, stamp+late), late < g.maxAge
+	if usable = late < g.maxAge; usable {
+		g.law.Reset()
+	}
+	return stamp + late, g.motion.Ahead(s, stamp, stamp+late), usable
 }
 
 // observe learns the wind, which states are carried on in, from what a new one is off.
 func (g *gap) observe(stamp float64, s *quad.State) {
-	const memory = 1.5 // s
 	if g.stamp > 0 && stamp > g.stamp {
 		expected := g.motion.Ahead(&g.last, g.stamp, stamp)
-		g.wind = g.wind.Add(s.V.Sub(expected.V).Scale(1 / memory)).Shorten(quad.Gravity)
+		g.wind = g.wind.Add(s.V.Sub(expected.V).Scale(1 / guard.WindMemory)).Shorten(quad.Gravity)
 	}
 	g.last, g.stamp = *s, stamp
 }

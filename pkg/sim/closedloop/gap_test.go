@@ -94,4 +94,12 @@ func TestNoStateInWind(t *testing.T) {
 	if c := g.hold(stamp+0.3, &hover, hold); c.Rates.Norm() > 0.3 {
 		t.Errorf("the law turns a robot that hovers in the wind by %v rad/s", c.Rates)
 	}
+	far := quad.Reference{P: hover.P.Add(so3.Vec3{Y: 0.5})}
+	for k := range 40 { // and once more, when that gap is over
+		g.hold(stamp+0.3+0.02*float64(k), &hover, far)
+	}
+	g.ahead(stamp+0.05, stamp, &hover)
+	if c := g.hold(stamp+2, &hover, hold); c.Rates.Norm() > 0.3 {
+		t.Errorf("after another gap the law turns it by %v rad/s", c.Rates)
+	}
 }
