@@ -13,11 +13,20 @@ import (
 
 // Push is how the newest push is measured, which a policy sees that is trained to (Observation.Push): what measured
 // accelerations have beyond those that the model expects under the policy's latent. A latent is of 0.4 s, and its mean
-// of a second; gusts and a payload that is hung on are quicker.
+// of a second; gusts and a payload that is hung on are quicker. Within the window that an estimator takes velocities
+// from, their noise comes back with the other sign: a mean over as long takes most of it away.
 type Push struct {
-	Rate  float64 `param:"rate" default:"8.0" min:"0.1" max:"100" unit:"rad/s" doc:"bandwidth with which a push is followed"`
+	Rate  float64 `param:"rate" default:"18.0" min:"0.1" max:"100" unit:"rad/s" doc:"bandwidth with which the mean of the newest pushes is followed"`
+	Mean  float64 `param:"mean" default:"0.12" min:"0" max:"0.6" unit:"s" doc:"time over which that mean is; as long as the window of measured velocities, it takes their noise away"`
+	Calm  float64 `param:"calm" default:"1.0" min:"0" max:"100" unit:"rad/s" doc:"bandwidth for a push that is noise of measured velocities; 0: as for any"`
 	Swing float64 `param:"swing" default:"0.5" min:"0" max:"100" unit:"rad/s" doc:"bandwidth for a push that comes and goes at one rhythm, as that of a load on a cable; 0: as for any"`
 }
+
+// Bandwidth is that of one filter as late as mean and rate together, rad/s.
+func (k *Push) Bandwidth() float64 { return 1 / (1/k.Rate + k.Mean/2) }
+
+// rows is over how many rows of dt seconds a mean is.
+func (k *Push) rows(dt float64) int { return int(k.Mean/dt + 0.5) }
 
 // UnmarshalJSON reads bundles of when a push moved the reference, too: they have more, which is passed over.
 func (k *Push) UnmarshalJSON(data []byte) error {
@@ -85,6 +94,23 @@ func (p *pushSensor) add(t float64, s *quad.State, c *quad.Command, z []float32)
 	return push, dt, p.rows > feltAfter && push.Finite()
 }
 
+// recent are the pushes of the newest rows, a ring.
+type recent struct {
+	pushes [30]so3.Vec3
+	rows   int // that came in
+}
+
+// mean takes a push, and returns the mean of the newest n there are.
+func (r *recent) mean(push so3.Vec3, n int) (mean so3.Vec3) {
+	r.pushes[r.rows%len(r.pushes)] = push
+	r.rows++
+	n = min(max(n, 1), r.rows, len(r.pushes))
+	for k := range n {
+		mean = mean.Add(r.pushes[(r.rows-1-k)%len(r.pushes)])
+	}
+	return mean.Scale(1 / float64(n))
+}
+
 // mostPush is the greatest push that a policy sees, in units of those that it was trained under.
 const mostPush = 3
 
@@ -93,13 +119,17 @@ func (f *Runner) measurePush(t float64, s *quad.State) {
 	p := f.sensor
 	if p == nil { // it is of a policy before
 		f.push = f.push.Scale(math.Exp(-f.dt / fade))
-		f.swing = swing{}
+		f.swing, f.recent = swing{}, recent{}
 		return
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
-	if push, dt, known := p.add(t, s, &c, f.z); known {
-		push = push.Shorten(mostPush * f.policy.Observation.Push)
-		f.push = f.push.Add(push.Sub(f.push).Scale(1 - math.Exp(-f.policy.Push.Rate*dt)))
-		f.swing.add(&f.policy.Push, f.push, dt)
+	push, dt, known := p.add(t, s, &c, f.z)
+	if !known {
+		f.recent = recent{}
+		return
 	}
+	k := &f.policy.Push
+	push = f.recent.mean(push.Shorten(mostPush*f.policy.Observation.Push), k.rows(f.dt))
+	f.push = f.push.Add(push.Sub(f.push).Scale(1 - math.Exp(-k.Rate*dt)))
+	f.swing.add(k, f.push, dt)
 }

@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/estimator"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/vnd/bundle"
@@ -241,6 +242,74 @@ func TestPushBeginsAnewAfterAPolicyWithoutAModel(t *testing.T) {
 	fresh := moved(func(*Buffers) *Buffers { return hoverer(t).NewBuffers() })
 	if used := moved(func(first *Buffers) *Buffers { return first }); used != fresh || used == (so3.Vec3{}) {
 		t.Errorf("the push is %v, of a policy made ready anew %v", used, fresh)
+	}
+}
+
+// noisyHover hovers by an estimator's states of noisy poses, at last under a push that sets in. It returns the noise of
+// what a policy sees of pushes before, root mean square in m/s², and how late it sees that one, s.
+func noisyHover(t *testing.T, k Push) (noise, late float64) {
+	l := hoverer(t)
+	l.Policy.Push = k
+	f, w, rng := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l), rand.New(rand.NewPCG(1, 7))
+	est, err := estimator.New(estimator.DefaultParams())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const poses, rows, settle, still, strength, sigma = 4, 1600, 300, 1500, 2, 3e-4
+	before, n := w.state(), 0.
+	for i := range rows {
+		now, s := w.state(), quad.State{}
+		for j := 1; j <= poses; j++ {
+			share := float64(j) / poses
+			off := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(sigma)
+			p := before.P.Add(now.P.Sub(before.P).Scale(share)).Add(off)
+			s, _ = est.Add(estimator.Pose{T: (float64(i) + share) * l.Dt, P: p, Q: now.Q})
+		}
+		before = now
+		c, push := f.Command(float64(i)*l.Dt, &s), so3.Vec3{}
+		seen := f.swing.of(&f.policy.Push, f.push)
+		switch {
+		case i >= still:
+			push.X = strength
+			late += (1 - seen.X/strength) * l.Dt
+		case i >= settle:
+			noise, n = noise+seen.Dot(seen), n+1
+		}
+		w.step(&c, push)
+	}
+	return math.Sqrt(noise / n), late
+}
+
+// TestPushIsQuiet: of the noise that an estimator's velocities have, the mean of the newest pushes passes much less
+// than a filter that is as late. Where there is nothing else, less still is seen. A wind that sets in comes no later.
+func TestPushIsQuiet(t *testing.T) {
+	var k Push
+	param.Default(&k)
+	noise, late := noisyHover(t, Push{Rate: k.Bandwidth()})
+	mean, meanLate := noisyHover(t, Push{Rate: k.Rate, Mean: k.Mean})
+	calm, calmLate := noisyHover(t, k)
+	if !(mean < 0.6*noise && calm < 0.4*mean) {
+		t.Errorf("%.3f m/s² of noise, as a mean %.3f, and %.3f where it is all", noise, mean, calm)
+	}
+	if math.Abs(meanLate-late) > 0.02 || math.Abs(calmLate-meanLate) > 0.02 {
+		t.Errorf("%.3f s late, as a mean %.3f s, and %.3f s after nothing but noise", late, meanLate, calmLate)
+	}
+}
+
+// TestPushOfBeforeAGap: what was measured before a gap is no part of a mean after it.
+func TestPushOfBeforeAGap(t *testing.T) {
+	l := hoverer(t)
+	f, w := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l)
+	flyPushed(f, w, 2, func(float64) so3.Vec3 { return so3.Vec3{X: 1} }, func(float64) {})
+	f.push = so3.Vec3{}
+	w = newPushed(l)
+	for k := range feltAfter + 20 {
+		s := w.state()
+		c := f.Command(2.2+float64(k)*l.Dt, &s)
+		if math.Abs(f.push.X) > 0.1 {
+			t.Fatalf("%d rows after a gap, without a push, it is %.2f m/s²", k, f.push.X)
+		}
+		w.step(&c, so3.Vec3{})
 	}
 }
 

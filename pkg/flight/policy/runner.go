@@ -27,6 +27,7 @@ type Runner struct {
 	moved     correction                    // both
 	held      bool                          // learned stays as it is
 	push      so3.Vec3                      // newest one, m/s² in the world
+	recent    recent                        // of which it is
 	swing     swing                         // what of it the policy does not see
 	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last
@@ -243,7 +244,7 @@ func (f *Runner) Reset() {
 // ResetActions takes the robot to have hovered, without a wind.
 func (f *Runner) ResetActions() {
 	f.resetPast()
-	f.push, f.swing, f.transfer = so3.Vec3{}, swing{}, transfer{}
+	f.push, f.recent, f.swing, f.transfer = so3.Vec3{}, recent{}, swing{}, transfer{}
 	if f.sensor != nil {
 		f.sensor.reset()
 	}

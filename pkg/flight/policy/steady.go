@@ -21,7 +21,8 @@ const farthestMoved = 1
 
 func (s *Steady) valid() bool {
 	for _, x := range []float64{s.Integral.Time, s.Integral.Error, s.Integral.Limit, s.FeedForward.Time,
-		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset, s.Push.Rate, s.Push.Swing} {
+		s.FeedForward.Error, s.FeedForward.Limit, s.LatentMean.Reset, s.Push.Rate, s.Push.Mean,
+		s.Push.Calm, s.Push.Swing} {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			return false
 		}
@@ -91,7 +92,7 @@ func (k *Integral) step(moved, err so3.Vec3, dt float64) so3.Vec3 {
 // LatentMean takes the mean of the newest latents for as long as each stays near it. One that is further off begins the
 // mean anew: there the condition changes. In steady flight latents are noisy, and their noise shakes a stiff policy.
 type LatentMean struct {
-	Rows  int     `param:"rows" default:"50" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
+	Rows  int     `param:"rows" default:"200" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
 	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
 }
 

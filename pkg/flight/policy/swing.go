@@ -8,15 +8,18 @@ import (
 
 // swing tells a push that comes and goes at one rhythm from gusts. A load on a cable pushes so, and a policy that
 // answers late swings it up: where it pulls, the answer comes when it pulls the other way. Of such a push the policy
-// sees what stays. The zero value has seen nothing.
+// sees what stays. So it does of noise, which a mean of pushes shows with the other sign once as much time has passed.
+// The zero value has seen nothing.
 type swing struct {
 	slow  so3.Vec3               // the push, followed at Push.Swing
+	calm  so3.Vec3               // the same at Push.Calm
 	mean  so3.Vec3               // the same at swingMean
 	moves [2 * slowRows]so3.Vec3 // what goes beyond the mean: a ring
 	rows  int                    // that came in
 	power float64                // mean square of moves; all means are over swingMemory
 	half  [rhythms]float64       // mean product of moves half a period apart, of each rhythm
 	whole [rhythms]float64       // the same of a period
+	next  float64                // the same of moves Push.Mean apart
 }
 
 // Rhythms have half periods of .3, .4 … 1.2 s: those of loads on cables of 10 cm to 1.4 m, and of slow limit cycles.
@@ -31,16 +34,19 @@ const (
 
 // add takes the push of a row, dt seconds after the last one, as it is followed at Push.Rate.
 func (w *swing) add(k *Push, push so3.Vec3, dt float64) {
-	if k.Swing == 0 {
+	if k.Swing == 0 && k.Calm == 0 {
 		return
 	}
-	w.slow = w.slow.Add(push.Sub(w.slow).Scale(1 - math.Exp(-k.Swing*dt)))
-	w.mean = w.mean.Add(push.Sub(w.mean).Scale(1 - math.Exp(-swingMean*dt)))
+	follow := func(of *so3.Vec3, rate float64) { *of = of.Add(push.Sub(*of).Scale(1 - math.Exp(-rate*dt))) }
+	follow(&w.slow, k.Swing)
+	follow(&w.calm, k.Calm)
+	follow(&w.mean, swingMean)
 	move := push.Sub(w.mean)
 	w.moves[w.rows%len(w.moves)] = move
 	keep := math.Exp(-dt / swingMemory)
 	average := func(of *float64, x float64) { *of = x + keep*(*of-x) }
 	average(&w.power, move.Dot(move))
+	average(&w.next, move.Dot(w.before(k.rows(dt))))
 	for i := range rhythms {
 		rows := int((fastestHalf+halfStep*float64(i))/dt + 0.5)
 		average(&w.half[i], move.Dot(w.before(rows)))
@@ -68,9 +74,24 @@ func (w *swing) share() (share float64) {
 	return share
 }
 
+// noise is how much of a push is noise, as what moves has been for the last seconds. A push that goes far beyond that
+// is none.
+func (w *swing) noise(push so3.Vec3) float64 {
+	const noise, gusts, far = -0.3, -0.1, 5
+	if !(w.power > 0) {
+		return 0
+	}
+	off := push.Sub(w.calm)
+	share := min(max((gusts-w.next/w.power)/(gusts-noise), 0), 1)
+	return share * min(1, far*w.power/off.Dot(off))
+}
+
 // of is what a policy sees of a push.
 func (w *swing) of(k *Push, push so3.Vec3) so3.Vec3 {
 	const gusts, swings = 0.3, 0.5
+	if k.Calm > 0 {
+		push = push.Add(w.calm.Sub(push).Scale(w.noise(push)))
+	}
 	if k.Swing == 0 {
 		return push
 	}

@@ -225,7 +225,7 @@ func collapsed(t testing.TB, c *Campaign, good *bundle.Bundle) {
 		t.Fatal(err)
 	}
 	t.Logf("seed %d, collapsed latent: %v", c.Seed, v.Reasons())
-	if before, after := errs(t, c, good), errs(t, c, bad); v.Pass || after < 1.5*before {
+	if before, after := errs(t, c, good), errs(t, c, bad); v.Pass || after < 1.3*before {
 		t.Errorf("seed %d, collapsed latent: promoted %v; error %.4f m before, %.4f m after", c.Seed, v.Pass, before,
 			after)
 	}

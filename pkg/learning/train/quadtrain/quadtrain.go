@@ -112,7 +112,7 @@ func (c *Config) pushUnit(from *policy.Policy[float32]) float64 {
 
 // Pushes are those of a learned model that a policy made of from is trained in; nil is from nothing.
 func (c *Config) Pushes(from *policy.Policy[float32]) Pushes {
-	return Pushes{Hidden: c.Wind, Measured: c.pushUnit(from), Rate: c.Push.Rate}
+	return Pushes{Hidden: c.Wind, Measured: c.pushUnit(from), Rate: c.Push.Bandwidth()}
 }
 
 // Trial are Pushes without what is hidden, for trial flights.
