@@ -56,9 +56,9 @@ func newBelief(c *Config) belief {
 }
 
 // update tests a valid state of a new stamp, and reports whether it is believed. Its velocity lags where it was made of
-// positions; another one, made of them and of the commands, does not. A state that has the robot stand where it should
-// fly is not believed by settling: it may be of another body, and motors would stop in the air.
-func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, stands bool) bool {
+// positions; another one, made of them and of the commands, does not. A state that is low where the robot should fly
+// is not believed by settling: it may be of another body, and motors would stop in the air.
+func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low bool) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
 	if !b.known {
@@ -103,7 +103,7 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, stands 
 	if b.unproven {
 		settle = quickSettle
 	}
-	if b.agreedFor >= settle && !stands {
+	if b.agreedFor >= settle && !low {
 		b.elsewhere = b.elsewhere || !b.paused
 		b.accept(s, stamp, expected.acting)
 	}

@@ -140,7 +140,7 @@ func (g *Guard) updateBelief(in *Input) {
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
 	}
-	believed := g.belief.update(&in.State, velocity, in.Stamp, g.mode.Aloft() && g.stands(&in.State))
+	believed := g.belief.update(&in.State, velocity, in.Stamp, g.mode.Aloft() && g.low(&in.State))
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
@@ -170,6 +170,9 @@ func (g *Guard) updateBelief(in *Input) {
 func (g *Guard) stands(s *quad.State) bool {
 	return (!g.config.Flying(s) || g.down(s)) && math.Abs(s.V.Z) < maxRestSpeed
 }
+
+// low reports whether the ground may bear a robot.
+func (g *Guard) low(s *quad.State) bool { return s.P.Z <= g.config.Ground+minFlightHeight }
 
 // down reports whether a robot that lands is on the floor, or just above it.
 func (g *Guard) down(s *quad.State) bool {

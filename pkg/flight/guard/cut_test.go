@@ -134,3 +134,22 @@ func TestAnotherBodyOnTheFloorIsNotTheRobot(t *testing.T) {
 		t.Errorf("a second after its fall it is %v", g.Mode())
 	}
 }
+
+// Nor is a height of the floor that of a robot whose place goes on along a quick path.
+func TestHeightOfTheFloorIsNotTheRobots(t *testing.T) {
+	g, p := newGuard(t), eight{}.At(0)
+	w := &world{body: newBody(p.P, p.V, so3.Identity())}
+	w.wind = [3]float64{2, 0, 0}
+	flyGuarded(g, w, PathFollower{newLaw(t), eight{}}, 20, func(at float64, in *Input) {
+		if at > 5 {
+			in.State.P.Z, in.State.V.Z = 0.02+trackerNoise(int(at*50)).Z, 0
+		}
+	}, func(at float64, s *quad.State) {
+		if at > 1 && g.Stage() == Off && s.P.Z > 0.03 {
+			t.Fatalf("at %.2f s motors stop at %.2f m", at, s.P.Z)
+		}
+	})
+	if g.Mode() != Landed || w.hardest > 1 {
+		t.Errorf("%v, met the floor at %.2f m/s", g.Mode(), w.hardest)
+	}
+}
