@@ -198,3 +198,39 @@ func TestCalmHoverShowsADelayBehindAGap(t *testing.T) {
 		})
 	}
 }
+
+// A robot that lands on a pad above the floor, under hidden delay, stands there soon: it is not lifted again each time
+// that it seems to rest.
+func TestLandsOnAPadUnderHiddenDelay(t *testing.T) {
+	const pad, late, noise = 0.4, 6, 3e-4 // m above the ground, ticks, m
+	for _, wind := range []float64{0, 3} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		g := newGuard(t, func(c *Config) { c.Ground, c.FenceMin = -pad, []float64{-4, -4, -1} })
+		p := still{quad.Reference{P: so3.Vec3{Z: 1.3}}}
+		w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+		w.wind = [3]float64{wind, 0, 0}
+		var past []quad.State
+		touched, off := math.NaN(), math.NaN()
+		flyGuarded(g, w, PathFollower{newLaw(t), p}, 30, func(at float64, in *Input) {
+			e := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+			in.State.P = in.State.P.Add(e.Scale(noise))
+			if past = append(past, in.State); at > 2 {
+				in.State = past[len(past)-1-late]
+			}
+			if at == 4 {
+				g.Land()
+			}
+		}, func(at float64, _ *quad.State) {
+			if w.landed && math.IsNaN(touched) {
+				touched = at
+			}
+			if g.Mode() == Landed && math.IsNaN(off) {
+				off = at
+			}
+		})
+		if !(off-touched < 6) || w.hardest > 0.6 {
+			t.Errorf("in %g m/s²: motors stop %.2f s after the touch-down, met the pad at %.2f m/s", wind, off-touched,
+				w.hardest)
+		}
+	}
+}

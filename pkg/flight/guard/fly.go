@@ -120,11 +120,12 @@ func (g *Guard) gentleStop(s *quad.State) (stop so3.Vec3, ok bool) {
 // settling is the most thrust, m/s², of a robot that may stand. In a wind, one that stands in its full thrust slides
 // away, and on a pad the cushion of air lifts it again. One that did not stand falls, and gets its thrust back at once.
 func (g *Guard) settling(s *quad.State) float64 {
-	landing, felt := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0 && g.hiddenDelay == 0
+	landing, seen := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0
+	felt := seen && g.hiddenDelay == 0
 	switch low := s.P.Z <= g.config.Ground+settlingHeight; {
 	case g.belief.unproven:
 		return settlingThrust * quad.Gravity
-	case landing && (low && !felt && g.restingFor > 0 || felt && g.restingFor > restingSoon):
+	case landing && (low && !felt && g.restingFor > 0 || seen && g.restingFor > restingSoon):
 		return standingThrust * quad.Gravity
 	case landing && low && g.blindFor > 0:
 		fall := gentleFall + windyFall*g.sideWind()
