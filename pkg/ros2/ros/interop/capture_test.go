@@ -37,7 +37,11 @@ func TestDissector(t *testing.T) {
 	})
 	talker := p.start("talker", "--ros-args", "-r", "__ns:=/drone1")
 	n := p.node("tool")
-	parametersOf(t, n, "gain ids name use_sim_time")
+	names := "gain ids name use_sim_time"
+	if newer() {
+		names = "gain ids name start_type_description_service use_sim_time"
+	}
+	parametersOf(t, n, names)
 	talker.stop()
 	if err := n.Context().Close(); err != nil {
 		t.Error(err)

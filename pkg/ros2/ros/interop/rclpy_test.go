@@ -135,7 +135,11 @@ func TestRclpyTalker(t *testing.T) {
 	until(t, log, "the log", func(m rclinterfaces.Log) bool {
 		return m.Name == "drone1.talker" && m.Msg == "armed" && m.Level == rclinterfaces.LogWarn
 	})
-	parametersOf(t, n, "use_sim_time gain ids")
+	names := "use_sim_time gain ids"
+	if newer() {
+		names = "use_sim_time start_type_description_service gain ids"
+	}
+	parametersOf(t, n, names)
 	until(t, events, "the event", func(m rclinterfaces.ParameterEvent) bool {
 		return m.Node == "/drone1/talker" && len(m.ChangedParameters) == 1 &&
 			m.ChangedParameters[0].Value.DoubleValue == 2.5

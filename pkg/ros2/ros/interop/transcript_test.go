@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vnd/pkg/ros2/rmw"
 )
 
 // patience is how long something that must happen may take.
@@ -26,7 +29,8 @@ type step struct {
 // readTranscript reads a file of comments (#), commands ($, or ? for those to repeat) and their
 // output. Marks stand for text that varies. <n> is a number, <gid> octets in hexadecimal, <any>
 // the rest of a line, <rates> at least two measurements of a command, <lines> any lines. A
-// line with <waiting> appears only while the peer is missing.
+// line with <waiting> appears only while the peer is missing. A line that ends in <humble> is
+// expected of Humble alone, one that ends in <newer> of distributions after it.
 func readTranscript(t *testing.T, name string) []step {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -35,8 +39,9 @@ func readTranscript(t *testing.T, name string) []step {
 	}
 	var steps []step
 	for line := range strings.Lines(string(data)) {
+		line, other := ofDistribution(line)
 		switch {
-		case len(steps) == 0 && strings.HasPrefix(line, "#"):
+		case other, len(steps) == 0 && strings.HasPrefix(line, "#"):
 		case strings.HasPrefix(line, "$ "), strings.HasPrefix(line, "? "):
 			steps = append(steps, step{command: strings.TrimSpace(line[2:]), retried: line[0] == '?'})
 		default:
@@ -44,6 +49,17 @@ func readTranscript(t *testing.T, name string) []step {
 		}
 	}
 	return steps
+}
+
+// ofDistribution takes the mark of a distribution from a line, and says whether it is another than ROS_DISTRO.
+func ofDistribution(line string) (text string, other bool) {
+	if text, marked := strings.CutSuffix(line, " <humble>\n"); marked {
+		return text + "\n", newer()
+	}
+	if text, marked := strings.CutSuffix(line, " <newer>\n"); marked {
+		return text + "\n", !newer()
+	}
+	return line, false
 }
 
 var marks = []struct{ mark, pattern string }{
@@ -72,11 +88,23 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, work: t.TempDir()}
-	p.env = append(os.Environ(), fmt.Sprint("ROS_DOMAIN_ID=", domain()), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=0",
-		"RMW_IMPLEMENTATION=rmw_cyclonedds_cpp",
+	p.env = append(os.Environ(), fmt.Sprint("ROS_DOMAIN_ID=", domain()), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=",
+		"RMW_IMPLEMENTATION="+middleware(),
 		"CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
+	if middleware() == rmw.FastDDS { // knows no tags
+		p.env = append(p.env, fmt.Sprint("ROS_DOMAIN_ID=", 201+os.Getpid()%30), "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
+		if !newer() {
+			p.env = append(p.env, "ROS_LOCALHOST_ONLY=1")
+		}
+	}
 	return p
 }
+
+// newer says whether ROS_DISTRO is a distribution after Humble.
+func newer() bool { return rmw.AfterHumble(os.Getenv("ROS_DISTRO")) }
+
+// middleware of ROS' tools and of our nodes: RMW_IMPLEMENTATION, or Cyclone DDS.
+func middleware() string { return cmp.Or(os.Getenv("RMW_IMPLEMENTATION"), rmw.Cyclone) }
 
 // domain of this process.
 func domain() int { return 1 + os.Getpid()%100 }
@@ -152,7 +180,7 @@ func (p *place) replay(name string) {
 	p.t.Helper()
 	var actual strings.Builder
 	fmt.Fprintf(&actual, "# %s, ROS 2 %s, %s: what its tools print of nodes of pkg/ros2/ros\n",
-		time.Now().UTC().Format(time.DateOnly), os.Getenv("ROS_DISTRO"), "rmw_cyclonedds_cpp")
+		time.Now().UTC().Format(time.DateOnly), os.Getenv("ROS_DISTRO"), middleware())
 	for _, s := range readTranscript(p.t, name) {
 		output := p.shell(s.command)
 		for end := time.Now().Add(patience); s.retried && !s.matches(output) && time.Now().Before(end); {
