@@ -51,7 +51,8 @@ func FastDDS(s Settings) (rmw.Context, error) {
 	}
 	enclave := s.enclave()
 	p, err := fastdds.Open(fastdds.Config{
-		Domain: config.Domain, Localhost: config.Localhost, Alone: config.Alone, Peers: config.Peers,
+		Domain: config.Domain, Localhost: config.Localhost, Alone: config.Alone, Unicast: config.Unicast,
+		Peers:    config.Peers,
 		UserData: overdds.UserData(enclave), Security: keys,
 		Log: func(line string) { s.Log.Debug().Msg(line) },
 	})

@@ -19,6 +19,12 @@ func speaking(implementation string) []string {
 		"CYCLONEDDS_URI=", "RMW_IMPLEMENTATION=" + implementation}
 }
 
+// inJazzy is speaking with the discovery of Jazzy.
+func inJazzy(implementation string) []string {
+	return append(speaking(implementation), "ROS_DISTRO=jazzy", "ROS_LOCALHOST_ONLY=",
+		"ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
+}
+
 // Two processes, each on either middleware: graph, topics, services, parameters and lifecycle.
 func TestMiddlewares(t *testing.T) {
 	if err := fastdds.Installed(); err != nil {
@@ -30,6 +36,9 @@ func TestMiddlewares(t *testing.T) {
 			useRobot(t, overTheWireIn(t, variables(speaking(c[0]))), speaking(c[1]))
 		})
 	}
+	t.Run("in Jazzy", func(t *testing.T) {
+		useRobot(t, overTheWireIn(t, variables(inJazzy(rmw.Cyclone))), inJazzy(rmw.FastDDS))
+	})
 }
 
 // A program says in one line what is missing for the middleware that was chosen, and warns of

@@ -24,6 +24,7 @@ type Config struct {
 	Domain    int      // 0 to 232
 	Localhost bool     // only this machine, over the loopback
 	Alone     bool     // only participants of this process
+	Unicast   bool     // no multicast
 	Peers     []string // names or addresses to look at, beside multicast
 	// UserData of the participant is sent to the others.
 	UserData []byte

@@ -42,7 +42,8 @@ func Open(c Config) (dds.Participant, error) {
 	_, old := os.LookupEnv("FASTRTPS_DEFAULT_PROFILES_FILE")
 	_, newer := os.LookupEnv("FASTDDS_DEFAULT_PROFILES_FILE")
 	config := C.struct_vnd_fast_config{domain: C.uint32_t(c.Domain), localhost: C.bool(c.Localhost),
-		alone: C.bool(c.Alone), profile: C.bool(old || newer), peers: at, properties: pairs, user_data: data,
+		alone: C.bool(c.Alone), unicast: C.bool(c.Unicast),
+		profile: C.bool(old || newer), peers: at, properties: pairs, user_data: data,
 		user_data_size: C.size_t(len(c.UserData))}
 	var guid dds.GUID
 	var text [8 << 10]C.char

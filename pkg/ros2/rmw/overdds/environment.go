@@ -64,19 +64,25 @@ func common(getenv func(string) string) (c Config, d discovery, err error) {
 
 // FastConfig is a process' configuration of Fast DDS.
 type FastConfig struct {
-	Domain    int // 0…232
-	Localhost bool
+	Domain    int  // 0…232
+	Localhost bool // over the loopback alone
 	Alone     bool // no other process
+	Unicast   bool // no multicast
 	Peers     []string
 	Distro    string // for Options
 }
 
 // FastEnvironment reads the variables of Environment without CYCLONEDDS_URI, as rmw_fastrtps
-// does.
+// does. The range LOCALHOST leaves out multicast, but no interface: Cyclone DDS of the same range is at that of the
+// network, and answers no addresses of the loopback there.
 func FastEnvironment(getenv func(string) string) (FastConfig, error) {
 	c, d, err := common(getenv)
-	return FastConfig{Domain: c.Domain, Distro: c.Distro, Peers: d.peers, Alone: d.rangeOf == discoveryOff,
-		Localhost: d.localhostOnly || d.rangeOf == discoveryLocalhost}, err
+	f := FastConfig{Domain: c.Domain, Distro: c.Distro, Peers: d.peers, Alone: d.rangeOf == discoveryOff,
+		Localhost: d.localhostOnly, Unicast: d.rangeOf == discoveryLocalhost}
+	if f.Unicast {
+		f.Peers = append(f.Peers, "127.0.0.1")
+	}
+	return f, err
 }
 
 // manyProcesses allows as many processes as the ports of one domain do.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -198,4 +200,23 @@ func FuzzURI(f *testing.F) {
 			t.Error("neither settings nor an error")
 		}
 	})
+}
+
+// TestFastEnvironment: what rmw_fastrtps makes of the ranges.
+func TestFastEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		vars vars
+		want FastConfig
+	}{
+		{vars{"ROS_LOCALHOST_ONLY": "1"}, FastConfig{Localhost: true}},
+		{jazzy(vars{"ROS_STATIC_PEERS": "a"}), FastConfig{Distro: "jazzy", Peers: []string{"a"}}},
+		{jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}), FastConfig{Distro: "jazzy", Alone: true}},
+		{jazzy(vars{"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_STATIC_PEERS": "a"}),
+			FastConfig{Distro: "jazzy", Unicast: true, Peers: []string{"a", "127.0.0.1"}}},
+	} {
+		got, err := FastEnvironment(func(name string) string { return c.vars[name] })
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Error(c.vars, err, diff)
+		}
+	}
 }

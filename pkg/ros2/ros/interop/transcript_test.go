@@ -92,7 +92,8 @@ func newPlace(t *testing.T) *place {
 		"RMW_IMPLEMENTATION="+middleware(),
 		"CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
 	if middleware() == rmw.FastDDS { // knows no tags
-		p.env = append(p.env, fmt.Sprint("ROS_DOMAIN_ID=", 201+os.Getpid()%30), "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
+		p.env = append(p.env, fmt.Sprint("ROS_DOMAIN_ID=", 201+os.Getpid()%30),
+			"ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
 		if !newer() {
 			p.env = append(p.env, "ROS_LOCALHOST_ONLY=1")
 		}

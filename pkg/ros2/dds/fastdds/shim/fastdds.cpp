@@ -85,7 +85,9 @@ void reach(const vnd_fast_config *c, fast::DomainParticipantQos &q) {
 		builtin.initialPeersList.push_back(locator(peer));
 	if (c->localhost)
 		builtin.initialPeersList.push_back(locator("127.0.0.1"));
-	if (!builtin.initialPeersList.empty())
+	if (c->unicast)
+		builtin.metatrafficUnicastLocatorList.push_back(rtps::Locator_t()); // in place of that of multicast
+	else if (!builtin.initialPeersList.empty())
 		builtin.initialPeersList.push_back(locator("239.255.0.1"));
 	if (c->profile)
 		return;

@@ -9,6 +9,7 @@ struct vnd_fast_config {
 	bool localhost; // only the loopback
 	bool alone;     // only participants of this process
 	bool profile;   // the transports are those of the user's XML profile
+	bool unicast;   // no multicast: peers alone
 	const char *peers;      // addresses to look at, a line each
 	const char *properties; // name and value in turns, a line each
 	const void *user_data;
