@@ -45,6 +45,9 @@ func TestTools(t *testing.T) {
 	talker := p.start("talker", "--ros-args", "-r", "__ns:=/drone1")
 	p.replay("cli.txt")
 	p.replay("more.txt")
+	if os.Getenv("ROS_DISTRO") >= "lyrical" {
+		p.replay("lyrical.txt")
+	}
 	if log := talker.stop(); !strings.Contains(log, "[drone1.talker]: cmd go\n") {
 		t.Errorf("the talker did not hear ros2 topic pub: %s", log)
 	}
