@@ -75,8 +75,7 @@ func (g *Guard) checkSample(in *Input) Cause {
 	flying := g.flying()
 	if !flying && !g.lifted() || !g.mode.Aloft() && !g.config.Flying(&in.State) { // it stands
 		if fresh && !g.mode.Aloft() {
-			g.detector.pose.stands()
-			g.detector.height.stands()
+			g.detector.stands()
 		}
 		return None
 	}

@@ -26,6 +26,7 @@ type detector struct {
 	before    int      // exhibits before it
 
 	same   quad.State // the newest
+	step   float64    // to it from the one before, m
 	pose   repetition
 	height repetition
 	fine   bool // heights differ by less than any step of a coarse source

@@ -23,6 +23,7 @@ const (
 	maxUsual      = 0.15 // s
 	mostUsual     = 0.03 // s for which heights of a source come again that has no steps
 	livelyProof   = 250  // times that prove a source to have noise
+	leastNoise    = 1e-6 // m
 
 	tinyStep = 1e-9 // m; less is rounding
 	fineStep = 1e-5 // m, of a source that has no steps: its noise repeats no height
@@ -74,7 +75,17 @@ func (d *detector) compare(s *quad.State, stamp float64) {
 	}
 	d.pose.add(s.P == d.same.P && s.Q == d.same.Q, stamp)
 	d.height.add(math.Abs(s.P.Z-d.same.P.Z) < tinyStep, stamp)
+	d.step = s.P.Sub(d.same.P).Norm()
 	d.same = *s
+}
+
+// stands takes in that the newest sample was of a robot that stands. One that trembles in a simulator shows no noise.
+func (d *detector) stands() {
+	if d.step < leastNoise {
+		return
+	}
+	d.pose.stands()
+	d.height.stands()
 }
 
 // frozen reports whether the source repeats itself, or its height alone, and since when.
