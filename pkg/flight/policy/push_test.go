@@ -255,7 +255,7 @@ func noisyHover(t *testing.T, k Push) (noise, late float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const poses, rows, settle, still, strength, sigma = 4, 1600, 300, 1500, 2, 3e-4
+	const poses, rows, settle, still, strength, sigma = 4, 1600, 300, 1500, 0.8, 3e-4
 	before, n := w.state(), 0.
 	for i := range rows {
 		now, s := w.state(), quad.State{}
