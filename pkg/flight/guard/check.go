@@ -173,9 +173,9 @@ func (g *Guard) stands(s *quad.State) bool {
 // low reports whether the ground may bear a robot.
 func (g *Guard) low(s *quad.State) bool { return s.P.Z <= g.config.Ground+minFlightHeight }
 
-// down reports whether a robot that lands is on the floor, or just above it.
+// down reports whether a robot that lands has come to rest on the floor, along which it may slide.
 func (g *Guard) down(s *quad.State) bool {
-	return g.mode == Landing && s.P.Z < g.config.Ground+restHeight
+	return g.mode == Landing && g.restingFor > restingSoon && s.P.Z < g.config.Ground+restHeight
 }
 
 // checkMotion tests the robot's motion.

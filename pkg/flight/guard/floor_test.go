@@ -202,3 +202,15 @@ func TestStopsWhileItSlides(t *testing.T) {
 		}
 	}
 }
+
+// A robot that lands and is quick just above the floor is not borne by it yet: what acts on it is a wind.
+func TestFliesJustAboveTheFloor(t *testing.T) {
+	g := newGuard(t)
+	s := quad.State{P: so3.Vec3{Z: 0.1}, V: so3.Vec3{X: 0.7, Z: -0.1}, Q: so3.Identity()}
+	for rests, want := range map[float64]bool{0: false, restingSoon: false, 2 * restingSoon: true} {
+		g.mode, g.restingFor = Landing, rests
+		if got := g.stands(&s); got != want {
+			t.Errorf("at rest for %.1f s: it stands: %v", rests, got)
+		}
+	}
+}
