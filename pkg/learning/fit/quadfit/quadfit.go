@@ -112,9 +112,7 @@ func know(r *fit.Recording, q *quadrotor.Robot, s *dataset.Segment) {
 		for _, v := range [...]float64{x.Position, x.Velocity, x.Turn} {
 			variance = append(variance, float32(v), float32(v), float32(v))
 		}
-	}
-	for k := range s.Smoothed {
-		if poor && s.Smoothed[k].Cut {
+		if poor && found.Cut {
 			r.Weight[k-1] = 0
 		}
 	}
