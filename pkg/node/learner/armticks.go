@@ -15,10 +15,9 @@ import (
 // armTicks makes ticks of what arm_controller reports. The payload and friction that a second shows tell under which
 // condition they were. The zero value has received none.
 type armTicks struct {
-	rows  []robotarm.Row
-	ticks []rounds.ControllerTick
-	last  string // bundle of the last one
-	seq   uint64
+	rows    []robotarm.Row
+	ticks   []rounds.ControllerTick
+	bundles bundleTicks
 }
 
 // add takes a tick, and returns those of a window that is whole.
@@ -37,10 +36,9 @@ func (w *armTicks) add(m *msgs.ArmStep) (window []rounds.ControllerTick, err err
 	}
 	t := rounds.ControllerTick{Stamp: bridge.Nanoseconds(m.Header.Stamp), Bundle: m.BundleID, Task: m.Task,
 		Error: so3.Vec3(m.Tool).Sub(so3.Vec3(m.Reference)).Norm(), Policy: m.Policy}
-	if m.Fault != "" && m.Seq == w.seq+1 && m.BundleID != w.last {
-		t.Dropped, t.Fault = w.last, m.Fault
+	if t.Dropped = w.bundles.dropped(m.Seq, m.BundleID, m.Fault != ""); t.Dropped != "" {
+		t.Fault = m.Fault
 	}
-	w.last, w.seq = m.BundleID, m.Seq
 	if n := len(w.rows); n > 0 && math.Abs(row.T-w.rows[n-1].T-armlearning.Dt) > armlearning.Dt/4 {
 		window, w.rows, w.ticks = w.ticks, nil, nil
 		for i := range window {

@@ -218,7 +218,7 @@ func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
 	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
 	t := rounds.ControllerTick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
 		Policy: stage == guard.Policy || stage == guard.Limited, Row: quad.Row{State: s.State, Command: s.Sent}}
-	if t.Dropped = n.ticks.dropped(m); t.Dropped != "" {
+	if t.Dropped = n.ticks.dropped(m.Seq, m.BundleID, stage.HoldsAuthority()); t.Dropped != "" {
 		t.Fault = "the guard tripped"
 	}
 	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another

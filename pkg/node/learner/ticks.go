@@ -1,21 +1,16 @@
 package learner
 
-import (
-	"vnd/msgs"
-	"vnd/pkg/flight/guard"
-)
-
-// bundleTicks follows which bundle flies.
+// bundleTicks follows which bundle flies. The zero value has seen none.
 type bundleTicks struct {
 	seq    uint64 // of the newest tick
 	bundle string
 }
 
-// dropped is the bundle that the controller gave up at a tick, for its guard tripped; empty: none.
-func (b *bundleTicks) dropped(m *msgs.Step) (bundle string) {
-	if guard.Stage(m.GuardState).HoldsAuthority() && m.Seq == b.seq+1 && m.BundleID != b.bundle {
-		bundle = b.bundle
+// dropped is the bundle that a controller gave up at a tick, if its guard has tripped; empty: none.
+func (b *bundleTicks) dropped(seq uint64, bundle string, tripped bool) (before string) {
+	if tripped && seq == b.seq+1 && bundle != b.bundle {
+		before = b.bundle
 	}
-	b.seq, b.bundle = m.Seq, m.BundleID
-	return bundle
+	b.seq, b.bundle = seq, bundle
+	return before
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vnd/msgs"
+	"vnd/pkg/flight/guard"
 )
 
 // A bundle that gives way while the guard flies was rolled back. One that a swap replaces, or another run of the
@@ -20,10 +21,13 @@ func TestTicksOfARollback(t *testing.T) {
 		"begins anew": {msgs.Step{Seq: 0, BundleID: "b", GuardState: msgs.StepGuardHold}, ""},
 	} {
 		ticks := bundleTicks{seq: 6, bundle: "a"}
-		if got := ticks.dropped(&msgs.Step{Seq: 7, BundleID: "a"}); got != "" {
+		step := func(m *msgs.Step) string {
+			return ticks.dropped(m.Seq, m.BundleID, guard.Stage(m.GuardState).HoldsAuthority())
+		}
+		if got := step(&msgs.Step{Seq: 7, BundleID: "a"}); got != "" {
 			t.Errorf("%s: before: %q", name, got)
 		}
-		if got := ticks.dropped(&c.next); got != c.want {
+		if got := step(&c.next); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
