@@ -60,8 +60,13 @@ def main():
     faults = a.faults.split(",")
     if set(faults) - {"noise", "delay", "holes"}:
         raise SystemExit(f"--faults {a.faults}: expected noise, delay, holes")
+    files = sorted(a.source.glob("*.csv"))
+    if not files:
+        raise SystemExit(f"{a.source}: no CSV file in it, expected a folder of flights")
+    if a.out.exists():
+        raise SystemExit(f"{a.out}: is there already, expected a folder that is not")
     a.out.mkdir(parents=True)
-    for i, file in enumerate(sorted(a.source.glob("*.csv"))):
+    for i, file in enumerate(files):
         x = spoil(np.loadtxt(file, delimiter=",", skiprows=1), faults, np.random.default_rng([a.seed, i]))
         np.savetxt(a.out / file.name, x, "%.7g", ",", header=HEAD, comments="")
 
