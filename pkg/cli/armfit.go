@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/bridge/armlog"
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
@@ -63,8 +64,8 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 			c.warn(w.String())
 		}
 		for _, rows := range segments {
-			learned, held := armlearning.HoldOut(rows, armlearning.Block(&f.cfg), f.cfg.Train.Validation)
-			all = append(all, armlearning.Recordings(filepath.Clean(file), learned, held)...)
+			learned, held := stretches.HoldOut(rows, stretches.Block(&f.cfg), f.cfg.Train.Validation)
+			all = append(all, stretches.Recordings(prior, filepath.Clean(file), learned, held)...)
 			judged = append(judged, held...)
 			r.rows += len(rows)
 		}
@@ -73,13 +74,13 @@ func (c *console) armReadings(f fitting) (*readings, error) {
 	r.fit = func(opt fit.Options) (*fit.Fit, error) {
 		return fit.Run(c.ctx, f.cfg, fit.KnownRobot(prior, all), opt)
 	}
-	r.judge = func(m *vnd.Model[float32]) (*armlearning.Prediction, error) { return c.judgeArm(&f, m, judged) }
+	r.judge = func(m *vnd.Model[float32]) (*stretches.Prediction, error) { return c.judgeArm(&f, m, judged) }
 	return r, nil
 }
 
 // judgeArm compares a model with its prior on what was held out, and says so where it is no better. nil: there is
 // nothing to compare them on.
-func (c *console) judgeArm(f *fitting, m *vnd.Model[float32], held [][]arm.Row) (*armlearning.Prediction, error) {
+func (c *console) judgeArm(f *fitting, m *vnd.Model[float32], held [][]arm.Row) (*stretches.Prediction, error) {
 	if len(held) == 0 {
 		c.warn("nothing is held out to judge the fit by: expected longer recordings, or train.validation above 0")
 		return nil, nil

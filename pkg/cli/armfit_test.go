@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"vnd/pkg/flight/armcontrol"
-	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/ros2/bag/bagtest"
 	"vnd/pkg/vnd/bundle"
@@ -93,14 +93,14 @@ func TestWorseFitsAreRefused(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatal(stderr, err)
 	}
-	if err := b.SetMetrics(heldOut, armlearning.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
+	if err := b.SetMetrics(heldOut, stretches.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
 		t.Fatal(err)
 	}
 	if err := bundle.Write(model, b); err != nil {
 		t.Fatal(err)
 	}
 	code, _, stderr = run(t, "train", "--robot", "arm", "--task", "track_pose", "--bundle", model, "--out", out)
-	want := "the tool is off by 2 mm after 0.1 s, by the prior alone by 1 mm, expected less"
+	want := "predictions are off by 2 mm after 0.1 s, by the prior alone by 1 mm, expected less"
 	if code == 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("%d, %q, expected %q in one line", code, stderr, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/core/dist"
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
@@ -136,7 +137,7 @@ func (a *armTraining) load(path string) error {
 
 // trusted refuses a model that is known to be no better than its prior.
 func trusted(b *bundle.Bundle) error {
-	var compared *armlearning.Prediction
+	var compared *stretches.Prediction
 	if _, err := b.Metric(heldOut, &compared); err != nil || compared == nil || compared.Better() {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
@@ -147,14 +148,14 @@ type fitting struct {
 
 // fitResult is what a fit came to.
 type fitResult struct {
-	Bundle   string                  `json:"bundle"`
-	ID       string                  `json:"id"`
-	Flights  int                     `json:"flights"`
-	Rows     int                     `json:"rows"`
-	Recorded float64                 `json:"recorded_s"` // length of the flights
-	Metrics  fit.Metrics             `json:"metrics"`
-	HeldOut  *armlearning.Prediction `json:"held_out,omitempty"` // of an arm
-	Warnings []string                `json:"warnings"`
+	Bundle   string                `json:"bundle"`
+	ID       string                `json:"id"`
+	Flights  int                   `json:"flights"`
+	Rows     int                   `json:"rows"`
+	Recorded float64               `json:"recorded_s"` // length of the flights
+	Metrics  fit.Metrics           `json:"metrics"`
+	HeldOut  *stretches.Prediction `json:"held_out,omitempty"` // of an arm
+	Warnings []string              `json:"warnings"`
 }
 
 // fit reads the flights, fits a model to them and writes its bundle, in one of the processes of a group; what an
@@ -189,8 +190,8 @@ type readings struct {
 	flights, rows int
 	seconds       float64
 	fit           func(fit.Options) (*fit.Fit, error)
-	judge         func(*vnd.Model[float32]) (*armlearning.Prediction, error) // of an arm
-	interval      func(*fit.Fit) (*openloop.Interval, error)                 // of a quadrotor
+	judge         func(*vnd.Model[float32]) (*stretches.Prediction, error) // of an arm
+	interval      func(*fit.Fit) (*openloop.Interval, error)               // of a quadrotor
 }
 
 // readings reads the inputs of a fit.
@@ -265,7 +266,7 @@ func (f *fitting) finish(read *readings, fitted *fit.Fit, r *fitResult) (id stri
 }
 
 // write makes the bundle of a fit, with what came of its comparison, and returns its ID.
-func (f *fitting) write(fitted *fit.Fit, compared *armlearning.Prediction, in *openloop.Interval) (string, error) {
+func (f *fitting) write(fitted *fit.Fit, compared *stretches.Prediction, in *openloop.Interval) (string, error) {
 	made, err := bundleOf(fitted, &f.cfg)
 	if err != nil {
 		return "", err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vnd/pkg/core/param"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/vnd"
 )
@@ -20,10 +21,10 @@ func TestOtherSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := Options{Task: Task(Spread, references...)}
+	task := Task(Spread, references...)
 	base := cfg.Base
 	base.Hidden = 4
-	p, err := NewPolicy(&base, opt.Task, nil)
+	p, err := NewPolicy(&base, task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +42,14 @@ func TestOtherSizes(t *testing.T) {
 	}
 	for _, hidden := range []int{8, 16} {
 		c.Hidden = hidden
-		l, err := New(cfg, b, opt)
-		if err != nil || (l.model != nil) != (hidden == 8) {
+		l, err := New(cfg, b, task, stretches.Options{})
+		if err != nil || l.Warm() != (hidden == 8) {
 			t.Errorf("hidden %d: %v, %v", hidden, l, err)
 		}
 	}
 	c.Latent = 3
-	_, err = New(cfg, b, opt)
-	if err == nil || !strings.Contains(err.Error(), "a latent of 2, fit.model.latent is 3") {
+	_, err = New(cfg, b, task, stretches.Options{})
+	if err == nil || !strings.Contains(err.Error(), "a latent of 2, expected one of 3") {
 		t.Error(err)
 	}
 }

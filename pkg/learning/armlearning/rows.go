@@ -13,39 +13,18 @@ import (
 // Rows is how an arm's rows lie in segment files: time, angles, rates and torques as float64.
 var Rows = &dataset.Kind{Version: 2, Size: rowSize, Check: checkRow, Windows: windows}
 
-const (
-	rowNumbers = 1 + 3*arm.Joints
-	rowSize    = 8 * rowNumbers
-)
-
-// numbers are those of a row.
-func numbers(r *arm.Row) (out [rowNumbers]*float64) {
-	out[0] = &r.T
-	for j := range arm.Joints {
-		out[1+j], out[1+arm.Joints+j], out[1+2*arm.Joints+j] = &r.State.Q[j], &r.State.V[j], &r.Torque[j]
-	}
-	return out
-}
+const rowSize = 8 * (1 + 3*arm.Joints)
 
 // Encode makes rows bytes of a file.
-func Encode(rows []arm.Row) (b []byte) {
-	for i := range rows {
-		for _, x := range numbers(&rows[i]) {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(*x))
-		}
-	}
+func Encode(rows []arm.Row) []byte {
+	b, _ := binary.Append(nil, binary.LittleEndian, rows) // of numbers alone
 	return b
 }
 
 // Decode reads rows of a file.
 func Decode(b []byte) []arm.Row {
 	rows := make([]arm.Row, len(b)/rowSize)
-	for i := range rows {
-		for _, x := range numbers(&rows[i]) {
-			*x = math.Float64frombits(binary.LittleEndian.Uint64(b))
-			b = b[8:]
-		}
-	}
+	binary.Decode(b, binary.LittleEndian, rows) // whole ones
 	return rows
 }
 

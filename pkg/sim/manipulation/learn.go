@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
@@ -104,7 +105,8 @@ func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out
 	for i, mass := range b.Masses {
 		for j, r := range references {
 			rows := b.fly(p, nil, mass, r, b.drawn(i, j))
-			out = append(out, armlearning.Recordings(fmt.Sprintf("%g kg, %d", mass, j), [][]arm.Row{rows}, nil)...)
+			out = append(out, stretches.Recordings(armlearning.Prior, fmt.Sprintf("%g kg, %d", mass, j),
+				[][]arm.Row{rows}, nil)...)
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/continual"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -15,7 +16,7 @@ import (
 
 // beside is a learner beside an arm that follows a circle by the policy of the learner's bundle.
 type beside struct {
-	*armlearning.Learner
+	*stretches.Learner[arm.Row]
 	t       *testing.T
 	circle  *arm.Reference
 	current *bundle.Bundle
@@ -44,7 +45,7 @@ func newBeside(t *testing.T, b Budget, set func(*armlearning.Rounds)) *beside {
 	param.Default(&c)
 	c.Config = b.Config
 	set(&c)
-	l, err := armlearning.New(c, start, armlearning.Options{Task: task, Seed: 1,
+	l, err := armlearning.New(c, start, task, stretches.Options{Seed: 1,
 		Status: func(continual.Status) {}})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/arm"
@@ -69,7 +70,7 @@ func (m *Method) mean(mass float64, references []*arm.Reference) (mean float64) 
 
 // smooth is what is learned from a recording.
 type smooth struct {
-	armlearning.Prediction
+	stretches.Prediction
 	model    *vnd.Model[float32]
 	improved *vnd.Actor[float32]
 }
@@ -77,8 +78,8 @@ type smooth struct {
 // fromSmooth fits a model to a recording, and improves a policy in it.
 func fromSmooth(ctx context.Context, c armlearning.Config, seed uint64, rows []arm.Row,
 	task *arm.Track[float32], base *vnd.Actor[float32]) (*smooth, error) {
-	learned, held := armlearning.HoldOut(rows, armlearning.Block(&c.Fit.Config), c.Fit.Train.Validation)
-	source := fit.KnownRobot(armlearning.Prior, armlearning.Recordings("smooth", learned, held))
+	learned, held := stretches.HoldOut(rows, stretches.Block(&c.Fit.Config), c.Fit.Train.Validation)
+	source := fit.KnownRobot(armlearning.Prior, stretches.Recordings(armlearning.Prior, "smooth", learned, held))
 	f, err := fit.Run(ctx, c.Fit.Config, source, fit.Options{Seed: seed})
 	if err != nil {
 		return nil, err

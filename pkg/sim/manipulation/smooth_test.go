@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vnd/pkg/learning/armlearning"
+	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/arm"
@@ -67,7 +68,7 @@ func TestPredictionFindsWorseFits(t *testing.T) {
 	}
 	var least fit.Config
 	least.Model.Context, least.Loss.Steps = 2, 1
-	if _, err := armlearning.Predict(m, [][]arm.Row{rows[:armlearning.Block(&least)]}); err != nil {
+	if _, err := armlearning.Predict(m, [][]arm.Row{rows[:stretches.Block(&least)]}); err != nil {
 		t.Errorf("a block of the shortest contexts: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package armlearning
+package stretches
 
 import (
 	"context"
@@ -8,49 +8,49 @@ import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
-	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
 // round is one at work.
-type round struct {
-	l       *Learner
+type round[Row any] struct {
+	l       *Learner[Row]
 	ctx     context.Context
 	current *bundle.Bundle
 	out     *continual.Round
 
-	segments   [][]arm.Row
-	held       [][]arm.Row // of them, out of the fit
+	segments   []stretch[Row]
+	rows       [][]Row // of the segments
+	held       [][]Row // of them, out of the fit
 	fitted     *fit.Fit
 	validation float64
 }
 
-func (r *round) report(p continual.Phase, share, loss float64) {
+func (r *round[Row]) report(p continual.Phase, share, loss float64) {
 	r.l.opt.Status(continual.Status{Phase: p, Share: share, Rows: r.out.Rows, Loss: loss, Validation: r.validation,
 		BundleID: r.current.ID})
 }
 
 // seed of a round: another one for each.
-func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
+func (r *round[Row]) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 
 // fit goes on from the model of before, or begins the first one.
-func (r *round) fit() error {
-	cfg := r.l.cfg.Fit.Config
+func (r *round[Row]) fit() error {
+	cfg, prior := *r.l.cfg.Fit, r.l.kind.Prior
 	if r.l.model != nil {
-		r.l.cfg.Fit.WarmStart.Apply(&cfg)
+		r.l.cfg.Warm.Apply(&cfg)
 	}
 	var all []fit.Recording
 	unseen := 0
-	for i, rows := range r.segments {
-		learned, held := HoldOut(rows, Block(&cfg), cfg.Train.Validation)
-		more := Recordings(fmt.Sprint("stretch ", i+1), learned, held)
+	for i, s := range r.segments {
+		learned, held := r.l.kind.HoldOut(s.number, s.rows)
+		more := Recordings(prior, fmt.Sprint("stretch ", i+1), learned, held)
 		if all = append(all, more...); i >= r.l.learned {
 			unseen += len(more)
 		}
 		r.held = append(r.held, held...)
 	}
-	f, err := fit.Run(r.ctx, cfg, fit.KnownRobot(Prior, all), fit.Options{Seed: r.seed(), From: r.l.model,
+	f, err := fit.Run(r.ctx, cfg, fit.KnownRobot(prior, all), fit.Options{Seed: r.seed(), From: r.l.model,
 		Unseen: unseen, Progress: func(p fit.Progress) {
 			if p.Validation == p.Validation { // not NaN
 				r.validation = p.Validation
@@ -64,27 +64,27 @@ func (r *round) fit() error {
 }
 
 // encode makes the bank of latents.
-func (r *round) encode() error {
-	r.out.Bank = vnd.Latents(r.fitted.Model, Prior, r.segments, r.l.cfg.Stride)
+func (r *round[Row]) encode() error {
+	r.out.Bank = vnd.Latents(r.fitted.Model, r.l.kind.Prior, r.rows, r.l.cfg.Stride)
 	return nil
 }
 
 // improve trains the current policy in the model, and makes the candidate's bundle.
-func (r *round) improve() error {
+func (r *round[Row]) improve() error {
 	from, err := vnd.ActorFromBundle(r.current)
 	if err != nil {
 		return err
 	}
-	c, m := r.l.cfg.Policy, r.fitted.Model
-	p, err := Train(r.ctx, c, &train.Learned[float32]{Model: m, Through: c.ResidualGradient}, from,
-		train.Options{Seed: r.seed(), Task: r.l.opt.Task, Bank: r.out.Bank, Progress: func(p train.Progress) {
+	m := r.fitted.Model
+	p, err := r.l.kind.Improve(r.ctx, m, from, train.Options{Seed: r.seed(), Bank: r.out.Bank,
+		Progress: func(p train.Progress) {
 			r.out.Curve.Figures = append(r.out.Curve.Figures, p.Figures)
 			r.report(continual.Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost)
 		}})
 	if err != nil {
 		return err
 	}
-	b, err := Pack(m, p)
+	b, err := vnd.Pack(m, r.l.kind.Prior, p, r.l.kind.Task)
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,9 @@ func (r *round) improve() error {
 	return nil
 }
 
-// gate asks whether the candidate may move the arm: by what its model predicts of what was held out, by episodes in
-// that model, and by those of the arms that the stretches show.
-func (r *round) gate() error {
+// gate asks whether the candidate may move the robot: by what its model predicts of what was held out, by episodes in
+// that model, and by those of worlds that the stretches show.
+func (r *round[Row]) gate() error {
 	first, err := r.predicts()
 	if err != nil {
 		return err
@@ -110,13 +110,7 @@ func (r *round) gate() error {
 		r.out.Verdict = &gate.Verdict{Candidate: r.out.ID, Current: r.current.ID, Stages: []gate.Stage{first}}
 		return nil
 	}
-	var arms []arm.Robot
-	for _, s := range r.segments {
-		if a, err := arm.Identify(s, Dt); err == nil { // else it is too short, or tells of no arm
-			arms = append(arms, a)
-		}
-	}
-	g := NewGate(r.l.cfg.Gate.Config, r.l.opt.Task, arms, r.seed())
+	g := r.l.kind.Gate(r.rows, r.seed())
 	v, err := g.Evaluate(r.ctx, r.out.Candidate, r.current, r.out.Bank)
 	if err == nil {
 		v.Stages = append([]gate.Stage{first}, v.Stages...)
@@ -126,24 +120,24 @@ func (r *round) gate() error {
 }
 
 // predicts compares the model with its prior, and with that of the current bundle, on what was held out.
-func (r *round) predicts() (gate.Stage, error) {
+func (r *round[Row]) predicts() (gate.Stage, error) {
 	s := gate.Stage{Name: "held out", Pass: true}
 	if len(r.held) == 0 {
 		s.Skipped = "nothing is held out"
 		return s, nil
 	}
-	p, err := Predict(r.fitted.Model, r.held)
+	p, err := r.l.kind.Predict(r.fitted.Model, r.held)
 	if err != nil {
 		return s, err
 	}
 	if !p.Better() {
 		s.Reasons = append(s.Reasons, fmt.Sprintf("%s, expected less", p))
 	}
-	now, err := modelOf(r.current)
-	if now != nil && err == nil {
+	now, err := r.l.kind.Load(r.current)
+	if err == nil && now.Model != nil {
 		const most = 1.1 // by which chance may make a prediction worse
 		var q Prediction
-		if q, err = Predict(now, r.held); p.Model > most*q.Model {
+		if q, err = r.l.kind.Predict(now.Model, r.held); p.Model > most*q.Model {
 			s.Reasons = append(s.Reasons, fmt.Sprintf("%s, by the model of the current bundle by %.3g mm", p,
 				1000*q.Model))
 		}

@@ -1,4 +1,4 @@
-package armlearning
+package stretches
 
 import (
 	"testing"
