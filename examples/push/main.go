@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"time"
 
 	"vnd/pkg/sim/pushing"
@@ -18,15 +19,16 @@ import (
 
 func main() {
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
+	rounds := flag.Int("rounds", 1, "of pushing and learning")
 	trials := flag.Int("trials", 200, "of each policy, with each kind of box")
 	plots := flag.String("plots", "", "folder for pictures")
 	oracle := flag.Bool("oracle", false, "train a policy that knows what is hidden, too")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		log.Fatal("usage: push [-seed N] [-trials N] [-oracle] [-plots DIR] BUNDLE")
+		log.Fatal("usage: push [-seed N] [-rounds N] [-trials N] [-oracle] [-plots DIR] BUNDLE")
 	}
 	b := pushing.DefaultBudget()
-	b.Seed = *seed
+	b.Seed, b.Times = *seed, *rounds
 	began := time.Now()
 	b.Progress = func(format string, a ...any) {
 		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
@@ -40,6 +42,10 @@ func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots,
 	l, err := b.Learn(ctx)
 	if err != nil {
 		return err
+	}
+	for _, r := range l.Rounds {
+		fmt.Printf("round %d on %d rows: the gate says pass: %t %s\n", r.Number, r.Rows, r.Verdict.Pass,
+			strings.Join(r.Verdict.Reasons(), "; "))
 	}
 	methods := []pushing.Method{{Name: "base", Policy: l.Base}, {Name: "ours", Policy: l.Improved}}
 	if oracle {
@@ -62,9 +68,5 @@ func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots,
 			return err
 		}
 	}
-	packed, err := pushing.Pack(l.Model, l.Improved)
-	if err != nil {
-		return err
-	}
-	return bundle.Write(out, packed)
+	return bundle.Write(out, l.Bundle)
 }

@@ -8,13 +8,14 @@ import (
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/so3"
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/sim/pushing"
 	"vnd/pkg/viz/plot"
 )
 
 // draw writes pictures into a folder: success of each method, and the ways of some boxes under the second one.
-func draw(dir string, t pushing.Task, results []pushing.Result) error {
+func draw(dir string, t pushlearning.Task, results []pushing.Result) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func successes(results []pushing.Result) (series []plot.Series) {
 }
 
 // ways are those of boxes from light and slippery to heavy and rough.
-func ways(t pushing.Task, m pushing.Method) (out []plot.Flown, goal so3.Vec3, err error) {
+func ways(t pushlearning.Task, m pushing.Method) (out []plot.Flown, goal so3.Vec3, err error) {
 	conditions := []pushing.Condition{{Mass: 0.3, Friction: 0.3}, pushing.Nominal, {Mass: 1.5, Friction: 0.8},
 		{Mass: 2, Friction: 1.1}}
 	goal = so3.Vec3{X: 0.2, Y: 0.1}

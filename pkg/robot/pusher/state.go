@@ -30,9 +30,13 @@ type Command [2]float64
 
 // Write writes the state as s[S] of the System.
 func (x *State) Write(s []float32) {
-	p := planar{x.Tool, vector{x.Box[0], x.Box[1]}, x.Box[2], x.ToolVelocity,
-		vector{x.BoxVelocity[0], x.BoxVelocity[1]}, x.BoxVelocity[2]}
+	p := x.planar()
 	put(p.numbers(), s)
+}
+
+func (x *State) planar() planar {
+	return planar{x.Tool, vector{x.Box[0], x.Box[1]}, x.Box[2], x.ToolVelocity,
+		vector{x.BoxVelocity[0], x.BoxVelocity[1]}, x.BoxVelocity[2]}
 }
 
 // Read reads s[S] of the System.

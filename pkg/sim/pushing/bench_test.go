@@ -8,51 +8,56 @@ import (
 	"time"
 
 	"vnd/pkg/learning/ppo"
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/nn/kernel"
+	"vnd/pkg/robot/pusher"
 )
 
 // pushes are episodes in which the tool always goes for the box, whatever a policy says.
-type pushes struct{ *Episodes }
+type pushes struct {
+	*pushlearning.Episodes
+	real *Real
+}
 
 func (p pushes) Step(u, reward []float32, end []ppo.End) error {
-	for i := range p.all {
-		x, y := p.all[i].rows[0], p.all[i].rows[1]
-		far := float32(math.Hypot(float64(x), float64(y)))
-		u[2*i], u[2*i+1] = -x/far, -y/far
+	var s pusher.State
+	for i := range p.Size() {
+		p.real.State(i, &s)
+		sin, cos := math.Sincos(math.Atan2(s.Box[1]-s.Tool[1], s.Box[0]-s.Tool[0]) - s.Box[2])
+		u[2*i], u[2*i+1] = float32(cos), float32(sin)
 	}
 	return p.Episodes.Step(u, reward, end)
 }
 
 // BenchmarkPPO is an iteration of training in MuJoCo, updates included, as of benchmarks/peers/mujoco_ppo.py.
 func BenchmarkPPO(b *testing.B) {
-	b.Run("untrained", func(b *testing.B) { benchmarkPPO(b, func(e *Episodes) ppo.World { return e }) })
-	b.Run("pushing", func(b *testing.B) { benchmarkPPO(b, func(e *Episodes) ppo.World { return pushes{e} }) })
+	b.Run("untrained", func(b *testing.B) { benchmarkPPO(b, func(p pushes) ppo.World { return p.Episodes }) })
+	b.Run("pushing", func(b *testing.B) { benchmarkPPO(b, func(p pushes) ppo.World { return p }) })
 }
 
-func benchmarkPPO(b *testing.B, world func(*Episodes) ppo.World) {
+func benchmarkPPO(b *testing.B, world func(pushes) ppo.World) {
 	newWorlds(b, 1) // or it skips
-	budget := DefaultBudget()
-	real, err := NewReal(budget.Worlds, kernel.Workers(), func(_ int, rng *rand.Rand) Condition { return Draw(rng) })
+	t := DefaultBudget().Base
+	real, err := NewReal(t.Worlds, kernel.Workers(), drawn)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer real.Close()
-	e, err := NewEpisodes(budget.Task, real, rand.New(rand.NewPCG(1, 1)))
+	e, err := pushlearning.NewEpisodes(pushlearning.DefaultTask, real, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		b.Fatal(err)
 	}
 	runtime.GC()
-	c := budget.ppo(nil)
-	c.Iterations = b.N
+	c := t.Of(1)
+	c.Iterations = b.N + 1 // the first follows one for the normalisers
 	var began time.Time
 	c.Progress = func(g ppo.Progress) {
-		if g.Iteration == 0 { // the first follows one for the normalisers
+		if g.Iteration == 0 {
 			began = time.Now()
 		}
 	}
-	c.Iterations++
-	if _, err := ppo.Train(b.Context(), c, world(e), nil); err != nil {
+	if _, err := ppo.Train(b.Context(), c, world(pushes{e, real}), nil); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(b.N*budget.Worlds*budget.Steps)/time.Since(began).Seconds(), "steps/s")
+	b.ReportMetric(float64(b.N*t.Worlds*t.Steps)/time.Since(began).Seconds(), "steps/s")
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/robot/pusher"
 )
 
@@ -18,7 +19,7 @@ type Condition struct {
 }
 
 // Nominal is what is known of a box without having pushed it.
-var Nominal = Condition{Mass: 0.8, Friction: 0.5}
+var Nominal = Condition{Mass: pushlearning.Prior.Mass, Friction: pushlearning.Prior.Friction}
 
 // Bounds of conditions.
 const (

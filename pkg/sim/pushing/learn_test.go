@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/vnd"
 )
@@ -16,11 +17,19 @@ func TestLearningGoesThrough(t *testing.T) {
 	}
 	newWorlds(t, 1) // or it skips
 	b := DefaultBudget()
-	b.Worlds, b.Steps, b.Base, b.Improve, b.Oracle, b.Recorded, b.Updates = 8, 16, 2, 2, 2, 8, 40
-	b.Policy, b.Nets, b.Task.Steps = []int{8, 8}, 8, 80
+	for _, c := range []*pushlearning.Training{&b.Base, &b.Policy, &b.Oracle} {
+		c.Worlds, c.Steps, c.Iterations, c.Hidden, c.Layers = 8, 16, 2, 8, 2
+	}
+	b.Recorded, b.Task.Steps = 8, 80
+	m := &b.Fit.Model
+	m.EncoderDense, m.EncoderHidden, m.Hidden, b.Fit.Train.Updates = 8, 8, 16, 40
+	b.Least = 1
 	l, err := b.Learn(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if v := l.Rounds[0].Verdict; v == nil || len(v.Stages) == 0 || v.Pass != (l.Bundle == l.Rounds[0].Candidate) {
+		t.Errorf("verdict %+v, bundle %s", v, l.Bundle.ID)
 	}
 	oracle, err := b.TrainOracle(t.Context(), l.Improved)
 	if err != nil {
@@ -35,23 +44,15 @@ func TestLearningGoesThrough(t *testing.T) {
 	if err := Table(&table, results); err != nil || !strings.Contains(table.String(), "oracle") {
 		t.Errorf("table %q, error %v", table.String(), err)
 	}
-	packed, err := Pack(l.Model, l.Improved)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, r, err := vnd.FromBundle(packed, pusher.Reader); err != nil || r != Prior {
+	if _, r, err := vnd.FromBundle(l.Rounds[0].Candidate, pusher.Reader); err != nil || r != pushlearning.Prior {
 		t.Errorf("unpacked %+v, error %v", r, err)
-	}
-	if p, err := vnd.ActorFromBundle(packed); err != nil || p.Size() != l.Improved.Size() {
-		t.Errorf("unpacked policy %v, error %v", p, err)
 	}
 }
 
 // TestOracleBeginsAsThePolicyItGoesOnFrom: what it knows more makes no difference before it has learned.
 func TestOracleBeginsAsThePolicyItGoesOnFrom(t *testing.T) {
 	b := DefaultBudget()
-	e := newEpisodes(t, 1, func(*Task) {})
-	from := untrained(t, &b, e)
+	from := untrained(t, 8, 8)
 	const more = 3
 	informed, err := b.informed(from, more)
 	if err != nil {

@@ -3,40 +3,11 @@ package pushing
 import (
 	"math/rand/v2"
 
-	"vnd/pkg/learning/ppo"
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/nn/kernel"
-	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/vnd"
 )
-
-// acting is a policy in episodes, without noise of its own.
-type acting struct {
-	e            *Episodes
-	p            *vnd.Actor[float32]
-	tape         *nets.PolicyTape[float32]
-	x, v, u, got []float32
-	end          []ppo.End
-}
-
-func newActing(p *vnd.Actor[float32], e *Episodes) *acting {
-	O, V, A := e.Sizes()
-	n := e.Size()
-	return &acting{e: e, p: p, tape: p.Net.NewTape(n, 1), x: make([]float32, n*O), v: make([]float32, n*V),
-		u: make([]float32, n*A), got: make([]float32, n), end: make([]ppo.End, n)}
-}
-
-// decide writes the next actions to u.
-func (a *acting) decide() {
-	a.e.Observe(a.x, a.v)
-	a.p.Norm.Apply(a.x)
-	for i, x := range a.x {
-		a.x[i] = min(max(x, -ppo.Farthest), ppo.Farthest)
-	}
-	a.p.Net.Forward(a.tape, 0, a.e.Size(), a.x, a.u)
-}
-
-func (a *acting) step() error { return a.e.Step(a.u, a.got, a.end) }
 
 // Trial is an episode under a hidden condition.
 type Trial struct {
@@ -46,7 +17,8 @@ type Trial struct {
 
 // Trials pushes n boxes of MuJoCo by a policy, each once, each under its own hidden condition. The same seed gives the
 // same conditions and goals to any policy.
-func Trials(p *vnd.Actor[float32], t Task, n int, seed uint64, draw func(rng *rand.Rand) Condition) ([]Trial, error) {
+func Trials(p *vnd.Actor[float32], t pushlearning.Task, n int, seed uint64,
+	draw func(rng *rand.Rand) Condition) ([]Trial, error) {
 	trials, rng := make([]Trial, n), rand.New(rand.NewPCG(seed, 8))
 	for i := range trials {
 		trials[i].Condition = draw(rng)
@@ -56,7 +28,7 @@ func Trials(p *vnd.Actor[float32], t Task, n int, seed uint64, draw func(rng *ra
 		return nil, err
 	}
 	defer real.Close()
-	e, err := NewEpisodes(t, real, rng)
+	e, err := pushlearning.NewEpisodes(t, real, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +38,11 @@ func Trials(p *vnd.Actor[float32], t Task, n int, seed uint64, draw func(rng *ra
 			done[i], trials[i].Success = true, success
 		}
 	}
-	a := newActing(p, e)
-	for i := range e.all {
-		e.all[i].steps = 0
-	}
+	a := pushlearning.NewActing(p, e)
+	e.Together()
 	for range t.Steps {
-		if a.decide(); err == nil {
-			err = a.step()
+		if a.Decide(); err == nil {
+			err = a.Step()
 		}
 	}
 	return trials, err
@@ -80,15 +50,15 @@ func Trials(p *vnd.Actor[float32], t Task, n int, seed uint64, draw func(rng *ra
 
 // Ways pushes a box of each condition by a policy from one state to one goal, and returns where that leads, step by
 // step, until success or the end of the time.
-func Ways(p *vnd.Actor[float32], t Task, conditions []Condition, s pusher.State, goal [3]float64) ([][]pusher.State,
-	error) {
+func Ways(p *vnd.Actor[float32], t pushlearning.Task, conditions []Condition, s pusher.State,
+	goal [3]float64) ([][]pusher.State, error) {
 	given := func(i int, _ *rand.Rand) Condition { return conditions[i] }
 	real, err := NewReal(len(conditions), kernel.Workers(), given)
 	if err != nil {
 		return nil, err
 	}
 	defer real.Close()
-	e, err := NewEpisodes(t, real, rand.New(rand.NewPCG(1, 9)))
+	e, err := pushlearning.NewEpisodes(t, real, rand.New(rand.NewPCG(1, 9)))
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +70,14 @@ func Ways(p *vnd.Actor[float32], t Task, conditions []Condition, s pusher.State,
 		}
 	}
 	for i := range conditions {
-		if err := e.place(i, s, goal); err != nil {
+		if err := e.Place(i, s, goal); err != nil {
 			return nil, err
 		}
 	}
-	a := newActing(p, e)
+	a := pushlearning.NewActing(p, e)
 	for range t.Steps {
-		if a.decide(); err == nil {
-			err = a.step()
+		if a.Decide(); err == nil {
+			err = a.Step()
 		}
 	}
 	return ways, err

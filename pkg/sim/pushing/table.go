@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"text/tabwriter"
 
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/vnd"
 )
 
@@ -24,7 +25,7 @@ type Result struct {
 }
 
 // Compare has each method push n nominal boxes and n hidden ones.
-func Compare(t Task, n int, seed uint64, methods ...Method) (all []Result, err error) {
+func Compare(t pushlearning.Task, n int, seed uint64, methods ...Method) (all []Result, err error) {
 	for _, m := range methods {
 		r := Result{Method: m}
 		t.Informed = m.Informed

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/sim/mujoco"
 )
@@ -16,7 +17,7 @@ var table string
 
 // Dt is how long a command is held, s; steps is MuJoCo's in that time.
 const (
-	Dt    = 0.02
+	Dt    = pushlearning.Dt
 	steps = 20
 )
 

@@ -1,4 +1,4 @@
-package pushing
+package pushlearning
 
 import (
 	"math"
@@ -18,7 +18,7 @@ func newEpisodes(t *testing.T, n int, change func(*Task)) *Episodes {
 	task := DefaultTask
 	task.Sensors = false
 	change(&task)
-	e, err := NewEpisodes(task, NewImagined(n, nil), rand.New(rand.NewPCG(1, 1)))
+	e, err := NewEpisodes(task, NewImagined(n, Prior.System(), nil), rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func idle(t *testing.T, e *Episodes, steps int) (float32, ppo.End) {
 // place puts world 0 into a state with a goal.
 func place(t *testing.T, e *Episodes, s pusher.State, goal [3]float64) {
 	t.Helper()
-	if err := e.place(0, s, goal); err != nil {
+	if err := e.Place(0, s, goal); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -137,7 +137,7 @@ func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Net.Init(rand.New(rand.NewPCG(1, 1)))
-	plant := NewImagined(2, m)
+	plant := NewImagined(2, Prior.System(), m)
 	e, err := NewEpisodes(Task{Nearest: 0.1, Farthest: 0.3, Steps: 400, Informed: true}, plant,
 		rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
 	}
 	s := pusher.State{Tool: [2]float64{-0.2, 0}}
 	for i := range 2 {
-		if err := e.place(i, s, [3]float64{0.2, 0, 0}); err != nil {
+		if err := e.Place(i, s, [3]float64{0.2, 0, 0}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,59 +161,6 @@ func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
 		if !slices.Equal(x[i*O+O-3:][:3], z) || !slices.Equal(v[i*V+V-3:][:3], z) {
 			t.Errorf("policy and critic of box %d see %v and %v, want its latent %v", i, x[i*O+O-3:][:3],
 				v[i*V+V-3:][:3], z)
-		}
-	}
-}
-
-// untrained is a policy with weights that are drawn.
-func untrained(t *testing.T, b *Budget, e *Episodes) *vnd.Actor[float32] {
-	t.Helper()
-	O, _, A := e.Sizes()
-	p, err := vnd.NewActor(O, 0, make([]float32, A), []float32{1, 1}, b.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Net.Init(rand.New(rand.NewPCG(3, 1)), make([]float32, A))
-	return p
-}
-
-func TestTrialsAreTheSameForEveryPolicy(t *testing.T) {
-	newWorlds(t, 1) // or it skips
-	b, task := DefaultBudget(), DefaultTask
-	task.Steps = 20
-	p := untrained(t, &b, newEpisodes(t, 1, func(*Task) {}))
-	trials := func(seed uint64) []Trial {
-		all, err := Trials(p, task, 4, seed, Draw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	if one := trials(1); !slices.Equal(one, trials(1)) || one[0] == trials(2)[0] {
-		t.Errorf("trials of seed 1 differ, or are those of seed 2: %+v", one)
-	}
-}
-
-// TestRecordingsAreOfWhatHappened: the prior explains where the tool goes while it touches nothing.
-func TestRecordingsAreOfWhatHappened(t *testing.T) {
-	newWorlds(t, 1) // or it skips
-	b := DefaultBudget()
-	b.Recorded, b.Task.Steps = 3, 80
-	recordings, err := b.Record(untrained(t, &b, newEpisodes(t, 1, func(*Task) {})), 0)
-	if err != nil || len(recordings) == 0 {
-		t.Fatalf("%d recordings, error %v", len(recordings), err)
-	}
-	sys := Prior.System()
-	d := sys.Dims()
-	next, none := make([]float32, d.State), make([]float32, d.Tangent)
-	for _, r := range recordings {
-		for k := range len(r.Weight) - 1 {
-			s, then := r.Measured[k*d.Measured:][:d.Measured], r.Measured[(k+1)*d.Measured:][:d.Measured]
-			sys.Step(1, s, r.Actions[k*d.Action:], none, next)
-			if math.Hypot(float64(s[0]-s[2]), float64(s[1]-s[3])) > 0.11 &&
-				math.Hypot(float64(next[0]-then[0]), float64(next[1]-then[1])) > 0.0005 {
-				t.Fatalf("%s, row %d: tool at %v, predicted %v", r.Name, k, then[:2], next[:2])
-			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package pushing
+package pushlearning
 
 import (
 	"math/rand/v2"
@@ -20,50 +20,19 @@ type Plant interface {
 	HiddenSize() int
 }
 
-// Real is worlds of MuJoCo under conditions that Draw draws.
-type Real struct {
-	*Worlds
-	Draw       func(i int, rng *rand.Rand) Condition
-	conditions []Condition
-}
-
-// NewReal makes n worlds that as many threads step.
-func NewReal(n, threads int, draw func(i int, rng *rand.Rand) Condition) (*Real, error) {
-	w, err := NewWorlds(n, threads)
-	return &Real{w, draw, make([]Condition, n)}, err
-}
-
-// Begin implements Plant.
-func (r *Real) Begin(i int, s *pusher.State, rng *rand.Rand) error {
-	r.conditions[i] = r.Draw(i, rng)
-	return r.Worlds.Begin(i, r.conditions[i], s)
-}
-
-// HiddenSize implements Plant.
-func (r *Real) HiddenSize() int { return 6 }
-
-// Hidden implements Plant: within about ±1.
-func (r *Real) Hidden(i int, x []float32) {
-	c := &r.conditions[i]
-	x[0], x[1] = float32(c.Mass/mostMass), float32(c.Friction/mostFriction)
-	for k := range 2 {
-		x[2+k], x[4+k] = float32(c.Centre[k]/mostCentre), float32(c.Tilt[k]/mostTilt)
-	}
-}
-
-// Imagined is the prior, or a model around it under latents that are drawn of those that were met.
+// Imagined is a system, or a model around it under latents that are drawn of those that were met.
 type Imagined struct {
 	system        robot.System[float32]
-	model         *vnd.Model[float32] // nil: the prior alone
+	model         *vnd.Model[float32] // nil: the system alone
 	roll          *vnd.Rollout[float32]
 	n             int
 	s, a, none, z []float32
 	stale         bool // there are new latents
 }
 
-// NewImagined makes n boxes that follow the prior of the nominal condition, or a model, unless that is nil.
-func NewImagined(n int, m *vnd.Model[float32]) *Imagined {
-	p := &Imagined{system: Prior.System(), model: m, n: n}
+// NewImagined makes n boxes that follow a system, or a model, unless that is nil.
+func NewImagined(n int, sys robot.System[float32], m *vnd.Model[float32]) *Imagined {
+	p := &Imagined{system: sys, model: m, n: n}
 	d := p.system.Dims()
 	p.s, p.a, p.none = make([]float32, n*d.State), make([]float32, n*d.Action), make([]float32, n*d.Tangent)
 	if m != nil {
@@ -71,9 +40,6 @@ func NewImagined(n int, m *vnd.Model[float32]) *Imagined {
 	}
 	return p
 }
-
-// Prior is what is known of the box and its pusher.
-var Prior = pusher.Robot{Dt: Dt, Mass: Nominal.Mass, Friction: Nominal.Friction}
 
 // Size implements Plant.
 func (p *Imagined) Size() int { return p.n }

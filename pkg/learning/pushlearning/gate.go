@@ -1,0 +1,115 @@
+package pushlearning
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/robot"
+	"vnd/pkg/robot/pusher"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+// random is a generator of a seed and a stream.
+func random(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
+
+// Vehicle is a pusher at a task, as the gate takes it.
+type Vehicle struct{ Task }
+
+// Kind implements gate.Vehicle.
+func (v Vehicle) Kind() string { return pusher.Name }
+
+// Load implements gate.Vehicle.
+func (v Vehicle) Load(b *bundle.Bundle) (*gate.Loaded, error) {
+	p, err := vnd.ActorFromBundle(b)
+	if err != nil {
+		return nil, err
+	}
+	const sees, acts = history*rowSize + 2*pastActions, 2
+	if p.Size() != sees || p.Net.Actions != acts {
+		return nil, fmt.Errorf("bundle %s: policy of %d inputs and %d actions, expected %d and %d", b.ID, p.Size(),
+			p.Net.Actions, sees, acts)
+	}
+	l := &gate.Loaded{ID: b.ID, Dt: b.Dt, Actor: p}
+	if vnd.In(b) {
+		if l.Model, l.Robot, err = vnd.FromBundle(b, pusher.Reader); err != nil {
+			return nil, err
+		}
+	}
+	l.NewRunner = func(_ robot.Robot, rng *rand.Rand, _ int, s []float32) (gate.Runner, error) {
+		return v.begin(p, rng, s), nil
+	}
+	return l, nil
+}
+
+// begin begins an episode of a policy, and writes its first state.
+func (v Vehicle) begin(p *vnd.Actor[float32], rng *rand.Rand, s []float32) *runner {
+	from, goal := v.draw(rng)
+	from.Write(s)
+	r := &runner{seeing: newSeeing(p, 1), x: make([]float32, p.Size()), u: make([]float32, p.Net.Actions)}
+	sensors := rng
+	if !v.Sensors {
+		sensors = nil
+	}
+	r.begin(from, goal, sensors)
+	return r
+}
+
+// runner is an episode under a policy, which rests once it has succeeded. It implements gate.Runner.
+type runner struct {
+	episode
+	seeing
+	x, u []float32
+	done bool
+}
+
+// Tick implements gate.Runner. The error is how far the box is from its goal; a heading counts as the distance that
+// success takes for as bad.
+func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
+	if t > 0 {
+		r.now.Read(s)
+		r.measure()
+	}
+	off, turn := r.off()
+	switch {
+	case r.lost():
+		return gate.Tick{Crash: fmt.Sprintf("box or tool left the table after %.1f s", t)}
+	case t > 0 && !r.done:
+		r.done = r.settle(off, turn)
+	}
+	clear(r.u)
+	if !r.done {
+		r.observe(r.x)
+		r.act(r.x, r.u)
+	}
+	command := r.command(r.u)
+	Prior.Action(&command, a)
+	return gate.Tick{Error: max(off, turn*closeBy/aligned), Units: []float64{float64(r.u[0]), float64(r.u[1])}}
+}
+
+// Judge has bundles push boxes that are given, one after the other. It implements gate.Judge.
+type Judge struct {
+	Vehicle
+	Boxes []pusher.Robot
+}
+
+// Fly implements gate.Judge.
+func (j Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flight, error) {
+	l, err := j.Load(b)
+	if err != nil {
+		return nil, err
+	}
+	box := j.Boxes[t.Number%uint64(len(j.Boxes))]
+	return gate.Fly(ctx, box.System(), box, l, random(t.Number, 1), j.Steps)
+}
+
+// NewGate judges bundles for a task by boxes; without any, by the one that is known.
+func NewGate(c gate.Config, t Task, boxes []pusher.Robot, seed uint64) *gate.Gate {
+	if len(boxes) == 0 {
+		boxes = []pusher.Robot{Prior}
+	}
+	v := Vehicle{t}
+	return &gate.Gate{Config: c, Vehicle: v, Judge: Judge{v, boxes}, Seed: seed}
+}
