@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vnd/pkg/sim/pushing"
+	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -43,11 +44,20 @@ func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots,
 	if err != nil {
 		return err
 	}
-	for _, r := range l.Rounds {
-		fmt.Printf("round %d on %d rows: the gate says pass: %t %s\n", r.Number, r.Rows, r.Verdict.Pass,
-			strings.Join(r.Verdict.Reasons(), "; "))
-	}
 	methods := []pushing.Method{{Name: "base", Policy: l.Base}, {Name: "ours", Policy: l.Improved}}
+	for _, r := range l.Rounds {
+		if r.Verdict.Pass {
+			fmt.Printf("round %d on %d rows: bundle %s follows\n", r.Number, r.Rows, r.ID)
+			continue
+		}
+		fmt.Printf("round %d on %d rows: the gate refuses: %s\n", r.Number, r.Rows,
+			strings.Join(r.Verdict.Reasons(), "; "))
+		p, err := vnd.ActorFromBundle(r.Candidate)
+		if err != nil {
+			return err
+		}
+		methods = append(methods, pushing.Method{Name: fmt.Sprint("refused ", r.Number), Policy: p})
+	}
 	if oracle {
 		informed, err := b.TrainOracle(ctx, l.Improved)
 		if err != nil {

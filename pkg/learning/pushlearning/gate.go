@@ -89,27 +89,39 @@ func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 	return gate.Tick{Error: max(off, turn*closeBy/aligned), Units: []float64{float64(r.u[0]), float64(r.u[1])}}
 }
 
-// Judge has bundles push boxes that are given, one after the other. It implements gate.Judge.
-type Judge struct {
+// Judging makes a judge of boxes that the stretches show; of none, for a first bundle. nil is a gate that judges in the
+// learned model alone.
+type Judging func(t Task, boxes []pusher.Robot) gate.Judge
+
+// InPrior judges in the prior of the boxes. First policies are trained there, so it is for those alone to lose.
+func InPrior(t Task, boxes []pusher.Robot) gate.Judge {
+	if len(boxes) == 0 {
+		boxes = []pusher.Robot{Prior}
+	}
+	return judge{Vehicle{t}, boxes}
+}
+
+// judge has bundles push boxes, one after the other. It implements gate.Judge.
+type judge struct {
 	Vehicle
-	Boxes []pusher.Robot
+	boxes []pusher.Robot
 }
 
 // Fly implements gate.Judge.
-func (j Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flight, error) {
+func (j judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.Flight, error) {
 	l, err := j.Load(b)
 	if err != nil {
 		return nil, err
 	}
-	box := j.Boxes[t.Number%uint64(len(j.Boxes))]
+	box := j.boxes[t.Number%uint64(len(j.boxes))]
 	return gate.Fly(ctx, box.System(), box, l, random(t.Number, 1), j.Steps)
 }
 
-// NewGate judges bundles for a task by boxes; without any, by the one that is known.
-func NewGate(c gate.Config, t Task, boxes []pusher.Robot, seed uint64) *gate.Gate {
-	if len(boxes) == 0 {
-		boxes = []pusher.Robot{Prior}
+// newGate judges bundles for a task by boxes.
+func newGate(c gate.Config, t Task, by Judging, boxes []pusher.Robot, seed uint64) *gate.Gate {
+	g := &gate.Gate{Config: c, Vehicle: Vehicle{t}, Seed: seed}
+	if by != nil {
+		g.Judge = by(t, boxes)
 	}
-	v := Vehicle{t}
-	return &gate.Gate{Config: c, Vehicle: v, Judge: Judge{v, boxes}, Seed: seed}
+	return g
 }

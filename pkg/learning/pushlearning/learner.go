@@ -23,7 +23,7 @@ type Rounds struct {
 }
 
 // Open opens the bundles on disk of a pusher at a task. cfg gives the present configuration.
-func Open(cfg func() *Rounds, o rounds.Common, t Task, maker string) (*rounds.Runner[[]pusher.Row], error) {
+func Open(cfg func() *Rounds, o rounds.Common, t Task, by Judging, maker string) (*rounds.Runner[[]pusher.Row], error) {
 	if o.BasePolicy == nil {
 		o.BasePolicy = func(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error) {
 			p, err := cfg().TrainBase(ctx, t, o.Seed, reporting(progress))
@@ -36,9 +36,9 @@ func Open(cfg func() *Rounds, o rounds.Common, t Task, maker string) (*rounds.Ru
 	return rounds.New(func() rounds.Settings { return cfg() }, o, rounds.Robot[[]pusher.Row]{Name: pusher.Name,
 		Begin: func(start *bundle.Bundle, seed uint64, report func(continual.Status)) (rounds.Learner[[]pusher.Row],
 			error) {
-			return New(*cfg(), start, t, stretches.Options{Seed: seed, Maker: maker, Status: report, Now: o.Now})
+			return New(*cfg(), start, t, by, stretches.Options{Seed: seed, Maker: maker, Status: report, Now: o.Now})
 		},
-		Gate: func() *gate.Gate { return NewGate(cfg().Gate.Config, t, nil, o.Seed) }})
+		Gate: func() *gate.Gate { return newGate(cfg().Gate.Config, t, by, nil, o.Seed) }})
 }
 
 // First makes a bundle of a policy of the prior.
@@ -60,7 +60,8 @@ func reporting(progress func(train.Progress)) func(Progress) {
 }
 
 // New makes a learner for a task that begins with a bundle.
-func New(cfg Rounds, start *bundle.Bundle, t Task, o stretches.Options) (*stretches.Learner[pusher.Row], error) {
+func New(cfg Rounds, start *bundle.Bundle, t Task, by Judging, o stretches.Options) (
+	*stretches.Learner[pusher.Row], error) {
 	kind := stretches.Kind[pusher.Row]{Prior: Prior, Vehicle: Vehicle{t}, Task: Name, Encode: encode, HoldOut: holdOut,
 		Predict: func(m *vnd.Model[float32], held [][]pusher.Row) (stretches.Prediction, error) {
 			return stretches.Predict(Prior, m, held)
@@ -77,7 +78,7 @@ func New(cfg Rounds, start *bundle.Bundle, t Task, o stretches.Options) (*stretc
 					boxes = append(boxes, box)
 				}
 			}
-			return NewGate(cfg.Gate.Config, t, boxes, seed)
+			return newGate(cfg.Gate.Config, t, by, boxes, seed)
 		}}
 	return stretches.New(kind, stretches.Config{Fit: &cfg.Fit.Config, Warm: &cfg.Fit.WarmStart, Stride: cfg.Stride,
 		Data: cfg.Data}, start, o)

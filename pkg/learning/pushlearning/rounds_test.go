@@ -77,7 +77,7 @@ func begin(t *testing.T, c Rounds) (*rounds.Runner[[]pusher.Row], <-chan *bundle
 	out := make(chan *bundle.Bundle, 10)
 	r, err := Open(func() *Rounds { return &c }, rounds.Common{Dir: t.TempDir(), Seed: 1, Dt: Dt,
 		Publish: func(b *bundle.Bundle, _ []byte) { out <- b },
-		Log:     func(_ bool, line string) { t.Log(line) }}, brief, "test")
+		Log:     func(_ bool, line string) { t.Log(line) }}, brief, InPrior, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestRoundsImprove(t *testing.T) {
 		t.Errorf("%.2f succeeded, before %.2f; bundle %s follows %s", after, before, b.ID, b.Parent)
 	}
 	cfg.Policy.Rate, cfg.Policy.KL, cfg.Policy.Iterations = 0.3, 0, 20
-	l, err := New(cfg, first, brief, stretches.Options{Seed: 1, Status: func(continual.Status) {}})
+	l, err := New(cfg, first, brief, InPrior, stretches.Options{Seed: 1, Status: func(continual.Status) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (b *Budget) Learn(ctx context.Context) (*Learned, error) {
 	if out.Bundle, err = pushlearning.First(out.Base, "push"); err != nil {
 		return nil, err
 	}
-	l, err := pushlearning.New(b.Rounds, out.Bundle, b.Task, stretches.Options{Seed: b.Seed, Maker: "push",
+	l, err := pushlearning.New(b.Rounds, out.Bundle, b.Task, Judging, stretches.Options{Seed: b.Seed, Maker: "push",
 		Status: b.learned()})
 	if err != nil {
 		return nil, err
