@@ -52,6 +52,8 @@ const (
 	smoothForce    = 3.0  // m/s²
 	smoothDelay    = 1e-6 // s; the smoother estimates none
 	jumped         = 0.15 // s of poses in a row that are not believed: a jump
+	slightOff      = 0.02 // m
+	slightTurn     = 0.1  // rad
 )
 
 // Run smooths readings, whose times rise; velocity is known roughly at the first. The result is at the times at.
@@ -88,16 +90,21 @@ func (s *Smoother) begin(z *Reading, velocity so3.Vec3) (b belief) {
 	return b
 }
 
-// forward filters from row lo on. It ends at the row where the source of poses has jumped, or after the last.
+// forward filters from row lo on. It ends at the row where the source of poses has jumped, or after the last. Where
+// poses that are not believed do not lie as far off all along, none has jumped: the robot moved as nobody told, and
+// they are filtered again as what shows it.
 func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi int) {
 	s.after[lo], s.believed[lo] = s.begin(&readings[lo], velocity), true
 	s.before[lo] = s.after[lo]
-	off := lo // the first row in a row that was not believed
+	off, moved := lo, lo // the first row in a row that was not believed; the newest at which the motion was not
+	var first poseWork
 	for k := lo + 1; k < len(readings); k++ {
-		z, b := &readings[k], s.after[k-1]
-		imu := Imu{T: z.T, Rates: readings[k-1].Rates, Force: readings[k-1].Force}
-		b.step(&imu, z.T-b.t, &s.Noise, &s.work)
-		s.steps[k], s.before[k] = s.work.f, b
+		z := &readings[k]
+		b := s.ahead(readings, k)
+		if k == moved {
+			b.loosen(&first, z.T-s.after[k-1].t)
+		}
+		s.before[k] = b
 		if z.Missed {
 			s.after[k], s.believed[k] = b, false
 			continue
@@ -105,25 +112,59 @@ func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi in
 		pose := z.Pose
 		pose.Spread = s.Noise.atLeast(pose.Spread)
 		nis := b.innovate(&pose, so3.Vec3{}, &s.work.pose)
-		if s.believed[k] = nis <= s.Gate || nis > s.Gate && s.work.pose.slight(); s.believed[k] {
+		s.believed[k] = k == moved || nis <= s.Gate || nis > s.Gate && s.work.pose.slight()
+		switch {
+		case s.believed[k]:
 			b.correct(&s.work, false)
 			off = lo
-		} else if off == lo {
-			off = k
+		case off == lo:
+			off, first = k, s.work.pose
 		}
 		s.after[k] = b
 		if off > lo && z.T-readings[off].T >= jumped {
-			return off
+			if s.work.pose.alike(&first) {
+				return off
+			}
+			k, moved, off = off-1, off, lo
 		}
 	}
 	return len(readings)
 }
 
+// ahead is the belief of the row before, carried on to row k.
+func (s *Smoother) ahead(readings []Reading, k int) belief {
+	b, imu := s.after[k-1], Imu{T: readings[k].T, Rates: readings[k-1].Rates, Force: readings[k-1].Force}
+	b.step(&imu, readings[k].T-b.t, &s.Noise, &s.work)
+	s.steps[k] = s.work.f
+	return b
+}
+
+// loosen has a belief be as unsure of the motion over the last dt seconds as a pose is off.
+func (b *belief) loosen(w *poseWork, dt float64) {
+	p, r := w.off()
+	b.cov.addDiagonal(atVelocity, 3, p.Dot(p)/(dt*dt))
+	b.cov.addDiagonal(atTurn, 3, r.Dot(r))
+	b.cov.addDiagonal(atGyro, 3, r.Dot(r)/(dt*dt))
+	b.cov.addDiagonal(atAccel, 3, smoothForce*smoothForce)
+}
+
+// off is what a pose is off by, m and rad.
+func (w *poseWork) off() (p, r so3.Vec3) {
+	return so3.Vec3{X: w.r[0], Y: w.r[1], Z: w.r[2]}, so3.Vec3{X: w.r[3], Y: w.r[4], Z: w.r[5]}
+}
+
+// alike reports whether two poses are off by much the same.
+func (w *poseWork) alike(o *poseWork) bool {
+	p, r := w.off()
+	p0, r0 := o.off()
+	near := func(a, b so3.Vec3, slack float64) bool { return a.Sub(b).Norm() < max(slack, b.Norm()/2) }
+	return near(p, p0, slightOff) && near(r, r0, slightTurn)
+}
+
 // slight reports whether a pose is off by no more than a gust that sets in makes of it: that is no other place.
 func (w *poseWork) slight() bool {
-	const off, turned = 0.02, 0.1 // m, rad
-	p, r := so3.Vec3{X: w.r[0], Y: w.r[1], Z: w.r[2]}, so3.Vec3{X: w.r[3], Y: w.r[4], Z: w.r[5]}
-	return p.Norm() < off && r.Norm() < turned
+	p, r := w.off()
+	return p.Norm() < slightOff && r.Norm() < slightTurn
 }
 
 // backward takes what later rows show to those before, lo … hi−1.
@@ -286,15 +327,6 @@ func (s *Smoother) FindNoise(flights []Flight, steps int) {
 			sum float64
 		}{{&n.Accel, x.velocity}, {&n.Gyro, x.turn}, {&n.AccelWalk, x.accel}, {&n.GyroWalk, x.gyro}} {
 			*c.now *= math.Exp(ahead[i].next(math.Log(math.Sqrt(c.sum/x.steps) / *c.now)))
-		}
-	}
-}
-
-// FindPoseNoise is FindNoise for the noise of poses alone.
-func (s *Smoother) FindPoseNoise(flights []Flight, steps int) {
-	for range steps {
-		if x := s.expect(flights); x.poses > 0 {
-			s.Noise.maximisePoses(x)
 		}
 	}
 }

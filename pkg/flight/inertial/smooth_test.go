@@ -179,6 +179,26 @@ func TestJumpsOfPosesAreFound(t *testing.T) {
 	}
 }
 
+// TestUntoldTurnsAreNoJumps: a robot turns for 0.3 s as no command tells. Its poses go on, so they are no other place,
+// and they are what is known of it.
+func TestUntoldTurnsAreNoJumps(t *testing.T) {
+	exact := Noise{Gyro: 0.01, Accel: 0.1, GyroWalk: 0.02, AccelWalk: 0.3, Position: 0.0005, Attitude: 0.002}
+	readings, truth := commanded(exact, 10, 1)
+	for k := 200; k < 215; k++ {
+		readings[k].Rates.X += 8
+	}
+	s := Smoother{Noise: exact, Gate: 30}
+	for k, x := range s.Run(readings, times(readings), truth[0].V) {
+		if x.Cut {
+			t.Errorf("row %d: a jump", k)
+		}
+		v, r := x.V.Sub(truth[k].V).Norm(), so3.Log(x.Q.Conj().Mul(truth[k].Q)).Norm()
+		if k > 220 && k < 480 && (v > 0.2 || r > 0.02) || r > 0.3 {
+			t.Errorf("row %d: off by %.3f m/s and %.3f rad", k, v, r)
+		}
+	}
+}
+
 // TestRowsAreMovedToTheirTimes: poses that were taken late or early within their rows make states at the rows' times.
 func TestRowsAreMovedToTheirTimes(t *testing.T) {
 	readings, truth := commanded(rough, 20, 1)

@@ -31,8 +31,8 @@ const (
 	leastRows = 25
 )
 
-// Fill smooths those segments, of rows dt seconds apart behind an actuator, that are not smoothed yet. The noise of
-// poses is found for each segment, how far commands tell the motion for all of them together.
+// Fill smooths those segments, of rows dt seconds apart behind an actuator, that are not smoothed yet. What
+// poses err by, and how far commands tell the motion, is found for some of them together, and from there for each.
 func Fill(ctx context.Context, dt float64, a quadrotor.Actuator, segments []dataset.Segment) error {
 	var todo []*dataset.Segment
 	for i := range segments {
@@ -57,7 +57,7 @@ func Fill(ctx context.Context, dt float64, a quadrotor.Actuator, segments []data
 			}
 			f := &flights[i]
 			smoother := inertial.Smoother{Noise: noise, Gate: gate}
-			smoother.FindPoseNoise([]inertial.Flight{head(f)}, ownSteps)
+			smoother.FindNoise([]inertial.Flight{head(f)}, ownSteps)
 			s.Smoothed = smoother.Run(f.Readings, times(f.Readings, dt), f.Velocity)
 			return nil
 		})
@@ -154,26 +154,29 @@ func Known(segments []dataset.Segment) [][]quad.Row {
 	return out
 }
 
-// poor is the RMS error of measured velocities from which on they are not taken for true, m/s. Good motion capture has
-// 0.02.
-const poor = 0.05
+// RMS errors from which on what is measured is not taken for true. Good motion capture has 0.02 m/s and 0.004 rad.
+const (
+	poorVelocity = 0.05  // m/s
+	poorAttitude = 0.015 // rad
+)
 
 // Poor reports whether the measured states of segments, one or all of them together, are too poor to be taken for true:
-// by what their velocities err by beyond what those found do, or since their poses have jumped. It is false of segments
-// that are not smoothed.
+// by what velocities or attitudes err by beyond what those found do, or since their poses have jumped. It is false of
+// segments that are not smoothed.
 func Poor(segments []dataset.Segment) bool {
-	sum, n := 0., 0.
+	velocity, attitude, n := 0., 0., 0.
 	for i := range segments {
 		s := &segments[i]
 		for k := range s.Smoothed {
-			off := s.Rows[k].State.V.Sub(s.Smoothed[k].V)
-			sum, n = sum+off.Dot(off)-3*s.Smoothed[k].Velocity, n+1
-			if s.Smoothed[k].Cut {
+			x, r := &s.Smoothed[k], &s.Rows[k].State
+			if x.Cut {
 				return true
 			}
+			off, turn := r.V.Sub(x.V), so3.Log(x.Q.Conj().Mul(r.Q))
+			velocity, attitude, n = velocity+off.Dot(off)-3*x.Velocity, attitude+turn.Dot(turn)-3*x.Turn, n+1
 		}
 	}
-	return sum > poor*poor*n
+	return velocity > poorVelocity*poorVelocity*n || attitude > poorAttitude*poorAttitude*n
 }
 
 // Noise is the standard deviation of poses of segments that were smoothed, along and about an axis: m, rad.

@@ -71,6 +71,28 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// TestPoorAttitudesAreFound: velocities that come from elsewhere and are good do not make up for poor attitudes.
+func TestPoorAttitudesAreFound(t *testing.T) {
+	for _, c := range []struct {
+		noise float64 // rad
+		poor  bool
+	}{{0.002, false}, {0.02, true}} {
+		s, truth := hovering(400, 0.0003, 2)
+		rng := rand.New(rand.NewPCG(4, 4))
+		for k, x := range truth {
+			turn := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(c.noise)
+			s.Rows[k].State.Q = x.Q.Mul(so3.Exp(turn))
+		}
+		all := []dataset.Segment{s}
+		if err := Fill(t.Context(), 0.02, quadrotor.NominalActuator(), all); err != nil {
+			t.Fatal(err)
+		}
+		if Poor(all) != c.poor {
+			t.Errorf("attitudes that err by %g rad are poor: %v", c.noise, !c.poor)
+		}
+	}
+}
+
 // TestMissedRowsCountWhereSmoothed: a row that fills a gap is known in poor state alone, which is smoothed.
 func TestMissedRowsCountWhereSmoothed(t *testing.T) {
 	poor, _ := hovering(400, 0.003, 1)

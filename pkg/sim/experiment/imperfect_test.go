@@ -119,12 +119,6 @@ func TestImperfectState(t *testing.T) {
 	if len(faults) == 0 {
 		t.Skip("takes minutes: VND_IMPERFECT=\"clean noise delay jumps holes vio all\"")
 	}
-	number := func(name string, standard int) int {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-			return n
-		}
-		return standard
-	}
 	scenarios := winds(t)
 	if os.Getenv("VND_CHANGING") != "" {
 		scenarios = changing(t)
@@ -147,6 +141,14 @@ func TestImperfectState(t *testing.T) {
 		}
 	}
 	t.Log("\n" + imperfectTable(runs))
+}
+
+// number is that of an environment variable.
+func number(name string, standard int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return standard
 }
 
 // learn runs the campaign from its seed's policy on, which bases keeps. A policy that is promoted must not fly worse
