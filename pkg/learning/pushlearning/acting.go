@@ -1,6 +1,8 @@
 package pushlearning
 
 import (
+	"math/rand/v2"
+
 	"vnd/pkg/learning/ppo"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/vnd"
@@ -33,6 +35,29 @@ func (a *Acting) Decide() {
 
 // Step has the episodes go on by the actions.
 func (a *Acting) Step() error { return a.e.Step(a.U, a.rewards, a.end) }
+
+// Successes has a policy push each box of a plant once, and reports which of them reach their goals.
+func Successes(p *vnd.Actor[float32], t Task, boxes Plant, rng *rand.Rand) (won []bool, err error) {
+	e, err := NewEpisodes(t, boxes, rng)
+	if err != nil {
+		return nil, err
+	}
+	e.Together()
+	over := make([]bool, e.Size())
+	won = make([]bool, e.Size())
+	e.Ended = func(i int, success bool) {
+		if !over[i] {
+			over[i], won[i] = true, success
+		}
+	}
+	a := NewActing(p, e)
+	for range t.Steps {
+		if a.Decide(); err == nil {
+			err = a.Step()
+		}
+	}
+	return won, err
+}
 
 // seeing is a policy that acts by rows of what it sees.
 type seeing struct {

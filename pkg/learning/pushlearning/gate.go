@@ -27,10 +27,9 @@ func (v Vehicle) Load(b *bundle.Bundle) (*gate.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	const sees, acts = history*rowSize + 2*pastActions, 2
-	if p.Size() != sees || p.Net.Actions != acts {
+	if p.Size() != sees || p.Net.Actions != actionSize {
 		return nil, fmt.Errorf("bundle %s: policy of %d inputs and %d actions, expected %d and %d", b.ID, p.Size(),
-			p.Net.Actions, sees, acts)
+			p.Net.Actions, sees, actionSize)
 	}
 	l := &gate.Loaded{ID: b.ID, Dt: b.Dt, Actor: p}
 	if vnd.In(b) {

@@ -24,8 +24,6 @@ func moving(t *testing.T, sees int) *vnd.Actor[float32] {
 	return p
 }
 
-const sees = history*rowSize + 2*pastActions
-
 // TestRunnerRestsAtItsGoal: a tool that has brought its box to the goal stands, whatever the policy commands. A heading
 // counts as the distance that is as bad.
 func TestRunnerRestsAtItsGoal(t *testing.T) {

@@ -1,6 +1,9 @@
 package pusher
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // The tool's servo, as a Cartesian controller of an arm has it.
 const (
@@ -12,8 +15,8 @@ const (
 	gravity = 9.81
 	// lever is the greatest torque of friction about the middle of a square over the greatest force: pressure is even.
 	lever = 0.3826 * Side
-	// edge is the width over which contact begins, m: gradients tell of it from a little away.
-	edge = 0.0005
+	// thin is the width over which contact begins, m: gradients tell of it from a little away.
+	thin = 0.0005
 )
 
 // prior is a quasi-static step: the tool follows its command as a lag of first order, and what it would overlap the
@@ -22,13 +25,14 @@ const (
 type prior struct {
 	dt, lag   float64 // s; m that the tool stays behind in a step while it pushes
 	keep, way float64 // shares of its velocity, and metres for each m/s of it, that are left to the tool after a step
+	edge      float64 // m
 }
 
 func newPrior(r Robot) prior {
 	const late = toolMass / Gain
 	keep := math.Exp(-r.Dt / late)
 	way := late * (1 - keep)
-	return prior{r.Dt, r.Mass * r.Friction * gravity / Gain * (r.Dt - way), keep, way}
+	return prior{r.Dt, r.Mass * r.Friction * gravity / Gain * (r.Dt - way), keep, way, cmp.Or(r.Edge, thin)}
 }
 
 // planar is a state, or a gradient of one.
@@ -62,8 +66,8 @@ func (f *prior) step(s *planar, a vector, u *push) {
 	distance, n, bend := gap(p)
 	u.turned, u.p, u.n, u.bend = turn(s.heading), p, n, bend
 	var touch float64
-	u.move, u.moves = soft(-distance-f.lag, edge)
-	touch, u.touches = soft(-distance, edge)
+	u.move, u.moves = soft(-distance-f.lag, f.edge)
+	touch, u.touches = soft(-distance, f.edge)
 	u.back = touch - u.move
 	u.arm = p.cross(n)
 	u.share = 1 / (1 + u.arm*u.arm/(lever*lever))

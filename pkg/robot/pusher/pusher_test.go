@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"vnd/pkg/robot"
 )
 
 var nominal = Robot{Dt: 0.02, Mass: 0.8, Friction: 0.5}
@@ -24,7 +26,17 @@ func draw(rng *rand.Rand) (s, a []float64) {
 }
 
 func TestGradientsMatchCentralDifferences(t *testing.T) {
-	rng, p := rand.New(rand.NewPCG(1, 1)), New[float64](nominal)
+	wide := nominal
+	wide.Edge = 0.01
+	matchDifferences(t, New[float64](nominal), 0)
+	matchDifferences(t, New[float64](wide), 0)
+	matchDifferences(t, BoxFrame[float64]{New[float64](nominal)}, 2.5)
+}
+
+// matchDifferences compares with central differences. Commands are drawn with more, for a system that takes others.
+func matchDifferences(t *testing.T, p robot.System[float64], more float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
 	normal := func(n int, scale float64) []float64 {
 		x := make([]float64, n)
 		for i := range x {
@@ -35,6 +47,7 @@ func TestGradientsMatchCentralDifferences(t *testing.T) {
 	moved := 0
 	for range 200 {
 		s, a := draw(rng)
+		a[0], a[1] = a[0]*(1+more), a[1]*(1+more)
 		d, dnext, dx := normal(nS, 0.01), normal(nS, 1), normal(nX, 1)
 		ds, da, dd := make([]float64, nS), make([]float64, nA), make([]float64, nS)
 		next, x, e := make([]float64, nS), make([]float64, nX), make([]float64, nS)

@@ -18,6 +18,9 @@ type Robot struct {
 	Dt       float64 `json:"-"`        // s
 	Mass     float64 `json:"mass"`     // of the box, kg
 	Friction float64 `json:"friction"` // of the box on the table, Coulomb's coefficient
+	// Edge is the width over which contact begins, m; 0 is half a millimetre. A wider one pushes from afar, so that
+	// gradients tell of it.
+	Edge float64 `json:"-"`
 }
 
 func read(dt float64, config json.RawMessage) (r Robot, err error) {

@@ -28,22 +28,9 @@ func Trials(p *vnd.Actor[float32], t pushlearning.Task, n int, seed uint64,
 		return nil, err
 	}
 	defer real.Close()
-	e, err := pushlearning.NewEpisodes(t, real, rng)
-	if err != nil {
-		return nil, err
-	}
-	done := make([]bool, n)
-	e.Ended = func(i int, success bool) {
-		if !done[i] {
-			done[i], trials[i].Success = true, success
-		}
-	}
-	a := pushlearning.NewActing(p, e)
-	e.Together()
-	for range t.Steps {
-		if a.Decide(); err == nil {
-			err = a.Step()
-		}
+	won, err := pushlearning.Successes(p, t, real, rng)
+	for i, success := range won {
+		trials[i].Success = success
 	}
 	return trials, err
 }
