@@ -17,6 +17,8 @@ import (
 	"vnd/pkg/node/encoder"
 	"vnd/pkg/node/flight"
 	"vnd/pkg/node/learner"
+	"vnd/pkg/node/pushcontroller"
+	"vnd/pkg/node/pushsim"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/node/recorder"
 	"vnd/pkg/node/stateestimator"
@@ -33,6 +35,8 @@ var programs = map[string]func(){
 	"flight_guard":        controller.MainGuard,
 	"latent_encoder":      encoder.Main,
 	"policy_controller":   controller.Main,
+	"push_controller":     pushcontroller.Main,
+	"push_sim":            pushsim.Main,
 	"quad_sim":            quadsim.Main,
 	"state_estimator":     stateestimator.Main,
 	"transition_recorder": recorder.Main,

@@ -2,16 +2,23 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"net"
+	"path/filepath"
 	"testing"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/learner"
+	"vnd/pkg/node/pushcontroller"
+	"vnd/pkg/robot/pusher"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
 )
 
 // addArm adds what the nodes of an arm use.
@@ -39,6 +46,20 @@ func addArm(t *testing.T, all map[string]*used) {
 		})
 	}, nil, map[string]*used{armsim.Name: all[armsim.Name], armcontroller.Name: all[armcontroller.Name],
 		learner.Name: all[learner.Name]})
+}
+
+// addPusher adds what the controller of a pushed box uses.
+func addPusher(t *testing.T, all map[string]*used) {
+	t.Helper()
+	p := must(vnd.NewActor(pushcontrol.Sees, 0, make([]float32, 2), []float32{1, 1}, []int{4}))(t)
+	b, file := &bundle.Bundle{Robot: pusher.Name, Dt: 0.02}, filepath.Join(t.TempDir(), "still.vnd")
+	if err := errors.Join(vnd.PutActor(b, p, nil, "push"), bundle.Write(file, b)); err != nil {
+		t.Fatal(err)
+	}
+	graphOf(t, func(d *inproc.Domain) {
+		running(t, d, func(_ context.Context, c *ros.Context) error { return pushcontroller.New(c) },
+			"use_sim_time:=true", "bundle_file:="+file)
+	}, nil, map[string]*used{pushcontroller.Name: all[pushcontroller.Name]})
 }
 
 // addBridge adds what the bridge to a Betaflight board uses, which waits for a board that says nothing.

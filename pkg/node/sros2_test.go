@@ -23,6 +23,7 @@ import (
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
 	"vnd/pkg/node/learner"
+	"vnd/pkg/node/pushcontroller"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/node/recorder"
 	"vnd/pkg/node/stateestimator"
@@ -180,7 +181,8 @@ func usedByNodes(t *testing.T) map[string]*used {
 	t.Helper()
 	all := map[string]*used{}
 	for _, name := range []string{controller.Name, controller.GuardName, encoder.Name, recorder.Name, learner.Name,
-		visualizer.Name, quadsim.Name, stateestimator.Name, armsim.Name, armcontroller.Name, betaflightbridge.Name} {
+		visualizer.Name, quadsim.Name, stateestimator.Name, armsim.Name, armcontroller.Name, betaflightbridge.Name,
+		pushcontroller.Name} {
 		u := newUsed()
 		all[name] = &u
 	}
@@ -212,6 +214,7 @@ func usedByNodes(t *testing.T) map[string]*used {
 	}
 	addLearning(t, all, file)
 	addArm(t, all)
+	addPusher(t, all)
 	addBridge(t, all)
 	return all
 }

@@ -14,6 +14,8 @@ import (
 	"vnd/pkg/node/controller"
 	"vnd/pkg/node/encoder"
 	"vnd/pkg/node/learner"
+	"vnd/pkg/node/pushcontroller"
+	"vnd/pkg/node/pushsim"
 	"vnd/pkg/node/quadsim"
 	"vnd/pkg/node/recorder"
 	"vnd/pkg/node/stateestimator"
@@ -74,6 +76,8 @@ func nodes() []cli.Section {
 		ofNode[armsim.Params](armsim.Name),
 		ofNode[armcontroller.Params](armcontroller.Name),
 		armLearner(),
+		ofNode[pushsim.Params](pushsim.Name),
+		ofNode[pushcontroller.Params](pushcontroller.Name),
 	}
 }
 

@@ -3,8 +3,8 @@ package pushlearning
 import (
 	"math/rand/v2"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/learning/ppo"
-	"vnd/pkg/nn/nets"
 	"vnd/pkg/vnd"
 )
 
@@ -12,7 +12,7 @@ import (
 type Acting struct {
 	U       []float32 // [N][A] the next actions
 	e       *Episodes
-	seeing  seeing
+	policy  pushcontrol.Policy
 	x, v    []float32
 	rewards []float32
 	end     []ppo.End
@@ -23,14 +23,15 @@ func NewActing(p *vnd.Actor[float32], e *Episodes) *Acting {
 	O, V, A := e.Sizes()
 	n := e.Size()
 	floats := func(each int) []float32 { return make([]float32, n*each) }
-	return &Acting{U: floats(A), e: e, seeing: newSeeing(p, n), x: floats(O), v: floats(V), rewards: floats(1),
-		end: make([]ppo.End, n)}
+	return &Acting{U: floats(A), e: e, policy: pushcontrol.NewPolicy(p, n), x: floats(O), v: floats(V),
+		rewards: floats(1),
+		end:     make([]ppo.End, n)}
 }
 
 // Decide writes the next actions.
 func (a *Acting) Decide() {
 	a.e.Observe(a.x, a.v)
-	a.seeing.act(a.x, a.U)
+	a.policy.Act(a.x, a.U)
 }
 
 // Step has the episodes go on by the actions.
@@ -59,19 +60,5 @@ func Successes(p *vnd.Actor[float32], t Task, boxes Plant, rng *rand.Rand) (won 
 	return won, err
 }
 
-// seeing is a policy that acts by rows of what it sees.
-type seeing struct {
-	p    *vnd.Actor[float32]
-	tape *nets.PolicyTape[float32]
-}
-
-func newSeeing(p *vnd.Actor[float32], rows int) seeing { return seeing{p, p.Net.NewTape(rows, 1)} }
-
-// act normalises x[N][O], and writes the actions u[N][A].
-func (s seeing) act(x, u []float32) {
-	s.p.Norm.Apply(x)
-	for i, v := range x {
-		x[i] = min(max(v, -ppo.Farthest), ppo.Farthest)
-	}
-	s.p.Net.Forward(s.tape, 0, len(u)/s.p.Net.Actions, x, u)
-}
+// Policies are clipped at work as PPO clips them.
+var _ = [1]struct{}{}[ppo.Farthest-pushcontrol.Farthest]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vnd/pkg/core/param"
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/vnd"
@@ -77,7 +78,7 @@ func raceByGradients(r *race, edges ...float64) {
 	param.Default(&c)
 	c.Latent, c.Hidden, c.Layers, c.Flights = 0, 64, 4, 0
 	c.Envs, c.Horizon, c.Epochs, c.Rate, c.Discount = 128, 200, 300, 0.003, 0.995
-	p, err := vnd.NewActor(sees, 0, make([]float32, actionSize), []float32{1, 1}, c.Widths())
+	p, err := vnd.NewActor(pushcontrol.Sees, 0, make([]float32, actionSize), []float32{1, 1}, c.Widths())
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package pushlearning
 import (
 	"math/rand/v2"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/learning/ppo"
 	"vnd/pkg/robot/pusher"
 )
@@ -61,11 +62,12 @@ func (e *Episodes) Size() int { return len(e.all) }
 
 // Sizes implements ppo.World.
 func (e *Episodes) Sizes() (observation, critic, actions int) {
-	observation = history*rowSize + 2*pastActions
+	observation = pushcontrol.Sees
 	if e.Informed {
 		observation += e.plant.HiddenSize()
 	}
-	return observation, rowSize + 5 + 2*pastActions + 2 + e.plant.HiddenSize(), 2
+	critic = pushcontrol.RowSize + 5 + pushcontrol.Actions*pushcontrol.PastActions + 2 + e.plant.HiddenSize()
+	return observation, critic, pushcontrol.Actions
 }
 
 // Observe implements ppo.World.
@@ -73,18 +75,20 @@ func (e *Episodes) Observe(all, critic []float32) {
 	O, V, _ := e.Sizes()
 	for i := range e.all {
 		x, row, v := &e.all[i], all[i*O:][:O], critic[i*V:][:V]
-		if n := x.observe(row); e.Informed {
+		if n := x.Observe(row); e.Informed {
 			e.plant.Hidden(i, row[n:])
 		}
 		s := &x.now
-		write(v, s.Box, s.Tool, x.goal)
-		for k, of := range [][]float64{s.ToolVelocity[:], s.BoxVelocity[:2]} {
-			a, b := in(s.Box[2], of[0], of[1])
-			v[rowSize+2*k], v[rowSize+2*k+1] = float32(a), float32(b)
+		for k, w := range pushcontrol.Row(s.Box, s.Tool, x.Goal) {
+			v[k] = float32(w)
 		}
-		v[rowSize+4] = float32(s.BoxVelocity[2])
-		n := rowSize + 5 + copy(v[rowSize+5:], x.past[:])
-		v[n], v[n+1] = float32(x.settled)/settleSteps, float32(x.steps)/float32(e.Steps)
+		for k, of := range [][]float64{s.ToolVelocity[:], s.BoxVelocity[:2]} {
+			a, b := pushcontrol.In(s.Box[2], of[0], of[1])
+			v[pushcontrol.RowSize+2*k], v[pushcontrol.RowSize+2*k+1] = float32(a), float32(b)
+		}
+		v[pushcontrol.RowSize+4] = float32(s.BoxVelocity[2])
+		n := pushcontrol.RowSize + 5 + copy(v[pushcontrol.RowSize+5:], x.Past[:])
+		v[n], v[n+1] = float32(x.Settled())/pushcontrol.SettleSteps, float32(x.steps)/float32(e.Steps)
 		e.plant.Hidden(i, v[n+2:])
 	}
 }
@@ -93,7 +97,7 @@ func (e *Episodes) Observe(all, critic []float32) {
 func (e *Episodes) Step(u, reward []float32, end []ppo.End) error {
 	for i := range e.all {
 		x := &e.all[i]
-		e.commands[i] = x.command(u[2*i:])
+		e.commands[i] = x.Command(u[2*i:])
 		if e.Seen != nil {
 			e.Seen(i, &x.now, e.commands[i])
 		}
@@ -113,7 +117,7 @@ func (e *Episodes) Step(u, reward []float32, end []ppo.End) error {
 			continue
 		}
 		if e.Ended != nil {
-			e.Ended(i, x.settled >= settleSteps)
+			e.Ended(i, x.Settled() >= pushcontrol.SettleSteps)
 		}
 		if err := e.begin(i); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/pusher"
@@ -23,13 +24,9 @@ func (v Vehicle) Kind() string { return pusher.Name }
 
 // Load implements gate.Vehicle.
 func (v Vehicle) Load(b *bundle.Bundle) (*gate.Loaded, error) {
-	p, err := vnd.ActorFromBundle(b)
+	p, err := pushcontrol.Load(b)
 	if err != nil {
 		return nil, err
-	}
-	if p.Size() != sees || p.Net.Actions != actionSize {
-		return nil, fmt.Errorf("bundle %s: policy of %d inputs and %d actions, expected %d and %d", b.ID, p.Size(),
-			p.Net.Actions, sees, actionSize)
 	}
 	l := &gate.Loaded{ID: b.ID, Dt: b.Dt, Actor: p}
 	if vnd.In(b) {
@@ -47,7 +44,7 @@ func (v Vehicle) Load(b *bundle.Bundle) (*gate.Loaded, error) {
 func (v Vehicle) begin(p *vnd.Actor[float32], rng *rand.Rand, s []float32) *runner {
 	from, goal := v.draw(rng)
 	from.Write(s)
-	r := &runner{seeing: newSeeing(p, 1), x: make([]float32, p.Size()), u: make([]float32, p.Net.Actions)}
+	r := &runner{Policy: pushcontrol.NewPolicy(p, 1), x: make([]float32, p.Size()), u: make([]float32, p.Net.Actions)}
 	sensors := rng
 	if !v.Sensors {
 		sensors = nil
@@ -59,7 +56,7 @@ func (v Vehicle) begin(p *vnd.Actor[float32], rng *rand.Rand, s []float32) *runn
 // runner is an episode under a policy, which rests once it has succeeded. It implements gate.Runner.
 type runner struct {
 	episode
-	seeing
+	pushcontrol.Policy
 	x, u []float32
 	done bool
 }
@@ -71,21 +68,22 @@ func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 		r.now.Read(s)
 		r.measure()
 	}
-	off, turn := r.off()
+	off, turn := r.Off(r.now.Box)
 	switch {
 	case r.lost():
 		return gate.Tick{Crash: fmt.Sprintf("box or tool left the table after %.1f s", t)}
 	case t > 0 && !r.done:
-		r.done = r.settle(off, turn)
+		r.done = r.Settle(off, turn)
 	}
 	clear(r.u)
 	if !r.done {
-		r.observe(r.x)
-		r.act(r.x, r.u)
+		r.Observe(r.x)
+		r.Act(r.x, r.u)
 	}
-	command := r.command(r.u)
+	command := r.Command(r.u)
 	Prior.Action(&command, a)
-	return gate.Tick{Error: max(off, turn*closeBy/aligned), Units: []float64{float64(r.u[0]), float64(r.u[1])}}
+	return gate.Tick{Error: max(off, turn*pushcontrol.CloseBy/pushcontrol.Aligned),
+		Units: []float64{float64(r.u[0]), float64(r.u[1])}}
 }
 
 // Judging makes a judge of boxes that the stretches show; of none, for a first bundle. nil is a gate that judges in the

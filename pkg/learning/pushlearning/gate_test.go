@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/vnd"
 )
@@ -29,14 +30,14 @@ func moving(t *testing.T, sees int) *vnd.Actor[float32] {
 func TestRunnerRestsAtItsGoal(t *testing.T) {
 	s, a := make([]float32, 10), make([]float32, 2)
 	task := brief
-	r := Vehicle{task}.begin(moving(t, sees), random(1, 1), s)
+	r := Vehicle{task}.begin(moving(t, pushcontrol.Sees), random(1, 1), s)
 	at := pusher.State{Box: [3]float64{0.1, 0, 0.5}, Tool: [2]float64{-0.2, 0}}
 	r.episode.begin(at, [3]float64{0.1, 0.005, 0.4}, nil)
 	at.Write(s)
-	for k := range settleSteps + 1 {
+	for k := range pushcontrol.SettleSteps + 1 {
 		tick := r.Tick(float64(k)*Dt, s, a)
 		moves := a[0] != 0 && a[1] != 0 && tick.Units[0] != 0
-		if tick.Crash != "" || math.Abs(tick.Error-0.01) > 1e-6 || moves != (k < settleSteps) {
+		if tick.Crash != "" || math.Abs(tick.Error-0.01) > 1e-6 || moves != (k < pushcontrol.SettleSteps) {
 			t.Fatalf("step %d: %+v, commands %v", k, tick, a)
 		}
 	}
@@ -44,19 +45,5 @@ func TestRunnerRestsAtItsGoal(t *testing.T) {
 	at.Write(s)
 	if tick := r.Tick(1, s, a); !strings.Contains(tick.Crash, "left the table after 1.0 s") {
 		t.Errorf("off the table: %+v", tick)
-	}
-}
-
-// TestForeignPoliciesAreRefused: one that sees other numbers than a pusher's.
-func TestForeignPoliciesAreRefused(t *testing.T) {
-	for n, want := range map[int]string{sees: "", 7: "policy of 7 inputs and 2 actions, expected 160 and 2"} {
-		b, err := First(moving(t, n), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := (Vehicle{brief}).Load(b); want == "" && err != nil || want != "" &&
-			(err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%d inputs: %v", n, err)
-		}
 	}
 }

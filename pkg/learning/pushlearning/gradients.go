@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/pusher"
@@ -15,12 +16,12 @@ type Differentiable[F kernel.Float] struct{ Task }
 
 // Sizes of states, actions and observations.
 const (
-	stateSize, actionSize = 10, 2
-	sees                  = history*rowSize + actionSize*pastActions
+	stateSize, actionSize         = 10, pushcontrol.Actions
+	history, pastActions, rowSize = pushcontrol.History, pushcontrol.PastActions, pushcontrol.RowSize
 )
 
 // Size implements robot.Task.
-func (k *Differentiable[F]) Size() int { return sees }
+func (k *Differentiable[F]) Size() int { return pushcontrol.Sees }
 
 // Past implements robot.Task.
 func (k *Differentiable[F]) Past() int { return pastActions }
@@ -85,11 +86,8 @@ func (e *differentiable[F]) Observe(h int, s, past, x []F, width int) {
 
 // see writes a row of a state s[S].
 func (e *differentiable[F]) see(b int, s, row []F) {
-	goal, heading := e.goals[b], float64(s[4])
-	x, y := float64(s[2]), float64(s[3])
-	tx, ty := in(heading, float64(s[0])-x, float64(s[1])-y)
-	gx, gy := in(heading, goal[0]-x, goal[1]-y)
-	for k, v := range []float64{tx, ty, gx, gy, math.Remainder(goal[2]-heading, 2*math.Pi)} {
+	for k, v := range pushcontrol.Row([3]float64{float64(s[2]), float64(s[3]), float64(s[4])},
+		[2]float64{float64(s[0]), float64(s[1])}, e.goals[b]) {
 		row[k] = F(v)
 	}
 }
@@ -114,8 +112,8 @@ func (e *differentiable[F]) ObserveVJP(h int, s, dx []F, width int, ds, dpast []
 
 // seeVJP adds the pullback of a row's gradient to that of its state.
 func (e *differentiable[F]) seeVJP(heading float64, row, d, ds []F) {
-	tx, ty := in(-heading, float64(d[0]), float64(d[1]))
-	gx, gy := in(-heading, float64(d[2]), float64(d[3]))
+	tx, ty := pushcontrol.In(-heading, float64(d[0]), float64(d[1]))
+	gx, gy := pushcontrol.In(-heading, float64(d[2]), float64(d[3]))
 	for i, v := range []float64{tx, ty, -tx - gx, -ty - gy} {
 		ds[i] += F(v)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/learning/ppo"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/nn/kernel"
@@ -24,7 +25,7 @@ func smooth[F kernel.Float]() *train.Prior[F] {
 // policy's parameters.
 func TestGradientsMatchCentralDifferences(t *testing.T) {
 	rng := random(4, 4)
-	p, err := vnd.NewActor(sees, 0, make([]float64, 2), []float64{1, 1}, []int{6})
+	p, err := vnd.NewActor(pushcontrol.Sees, 0, make([]float64, 2), []float64{1, 1}, []int{6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,18 +62,18 @@ func TestDifferentiableSeesWhatEpisodesDo(t *testing.T) {
 	k := &Differentiable[float32]{task}
 	d := k.NewEpisodes(Dt, 1, 20).(*differentiable[float32])
 	d.Begin(1, 20)
-	d.goals[0] = e.all[0].goal
+	d.goals[0] = e.all[0].Goal
 	sys := pusher.BoxFrame[float32]{Pusher: pusher.New[float32](Prior)}
 	s, none, past := make([]float32, stateSize), make([]float32, stateSize), make([]float32, 2*pastActions)
 	e.all[0].now.Write(s)
 	O, V, _ := e.Sizes()
-	x, want, v := make([]float32, sees), make([]float32, O), make([]float32, V)
+	x, want, v := make([]float32, pushcontrol.Sees), make([]float32, O), make([]float32, V)
 	cost, off, reward := make([]float32, 1), make([]float32, 1), make([]float32, 1)
 	for h := range 20 {
-		d.Observe(h, s, past, x, sees)
+		d.Observe(h, s, past, x, pushcontrol.Sees)
 		e.Observe(want, v)
 		if !slices.EqualFunc(x, want, func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-5 }) {
-			t.Fatalf("step %d: sees %v, expected %v", h, x, want)
+			t.Fatalf("step %d: pushcontrol.Sees %v, expected %v", h, x, want)
 		}
 		u := []float32{0.5, float32(h)/20 - 0.5}
 		past = append(past[2:], u...)
@@ -82,7 +83,7 @@ func TestDifferentiableSeesWhatEpisodesDo(t *testing.T) {
 		}
 		d.Costs(h, &robot.Transition[float32]{S1: s, A: make([]float32, 2), Last: make([]float32, 2)}, cost, off)
 		at := &e.all[0]
-		far, turn := at.off()
+		far, turn := at.Off(at.now.Box)
 		if sum := float64(cost[0]) + at.potential(far, turn); math.Abs(sum-17) > 1e-4 ||
 			math.Abs(float64(off[0])-far*far) > 1e-6 {
 			t.Fatalf("step %d: cost and worth are %g together, expected 17; %g off", h, sum, off[0])

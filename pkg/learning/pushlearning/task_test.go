@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/learning/ppo"
 	"vnd/pkg/nn/nets"
 	"vnd/pkg/robot/pusher"
@@ -59,12 +60,13 @@ func TestBoxThatStaysAtItsGoalSucceeds(t *testing.T) {
 		e := newEpisodes(t, 1, func(*Task) {})
 		e.Ended = func(_ int, success bool) { won = success }
 		place(t, e, pusher.State{Box: [3]float64{0.1, 0, 0}, Tool: [2]float64{-0.2, 0}}, c.goal)
-		if _, end := idle(t, e, settleSteps-1); end != ppo.GoesOn {
-			t.Errorf("%s: over after %d steps, want %d", c.name, settleSteps-1, settleSteps)
+		if _, end := idle(t, e, pushcontrol.SettleSteps-1); end != ppo.GoesOn {
+			t.Errorf("%s: over after %d steps, want %d", c.name, pushcontrol.SettleSteps-1, pushcontrol.SettleSteps)
 		}
 		reward, end := idle(t, e, 1)
 		if end != c.after || won != (c.after == ppo.Over) || (reward > 9) != won {
-			t.Errorf("%s: end %d, success %v, reward %g after %d steps", c.name, end, won, reward, settleSteps)
+			t.Errorf("%s: end %d, success %v, reward %g after %d steps", c.name, end, won, reward,
+				pushcontrol.SettleSteps)
 		}
 	}
 }
@@ -101,9 +103,9 @@ func TestObservationTurnsWithTheBox(t *testing.T) {
 			t.Fatalf("number %d is %g, and %g with the box turned", i, one[i], other[i])
 		}
 	}
-	if want := []float32{-0.1, 0.03, 0.2, 0.1, 0.2}; !slices.EqualFunc(one[:rowSize], want,
+	if want := []float32{-0.1, 0.03, 0.2, 0.1, 0.2}; !slices.EqualFunc(one[:pushcontrol.RowSize], want,
 		func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-5 }) {
-		t.Errorf("the newest row is %v, want %v", one[:rowSize], want)
+		t.Errorf("the newest row is %v, want %v", one[:pushcontrol.RowSize], want)
 	}
 }
 
@@ -121,7 +123,7 @@ func TestStatesComeLate(t *testing.T) {
 		e.Observe(x, v)
 		seen = append(seen, x[1])
 	}
-	e.all[0].late = 2
+	e.all[0].Late = 2
 	e.Observe(x, v)
 	if x[1] != seen[1] || x[1] == seen[3] {
 		t.Errorf("two steps late the tool is at %g, want %g; now it is at %g", x[1], seen[1], seen[3])

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-const struct vnd_mujoco *vnd_load(const char *path, const char **error)
+const struct vnd_mujoco *vnd_mujoco_load(const char *path, const char **error)
 {
 	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	const struct vnd_mujoco *(*table)(void) = NULL;

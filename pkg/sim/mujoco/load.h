@@ -5,7 +5,7 @@
 #include "shim/vnd_mujoco.h"
 
 // Loads the shared object, once for each path; NULL with the linker's words in *error.
-const struct vnd_mujoco *vnd_load(const char *path, const char **error);
+const struct vnd_mujoco *vnd_mujoco_load(const char *path, const char **error);
 
 struct vnd_worlds *vnd_make(const struct vnd_mujoco *m, const char *xml, int n, int threads, char *error, int size);
 void vnd_destroy(const struct vnd_mujoco *m, struct vnd_worlds *w);

@@ -35,7 +35,7 @@ func open() (*C.struct_vnd_mujoco, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	var failed *C.char
-	t := C.vnd_load(name, &failed)
+	t := C.vnd_mujoco_load(name, &failed)
 	switch {
 	case t == nil:
 		return nil, fmt.Errorf("%w (%s)", ErrMissing, C.GoString(failed))

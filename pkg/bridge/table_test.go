@@ -1,0 +1,33 @@
+package bridge
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	geometrymsgs "vnd/msgs/geometry_msgs"
+)
+
+// TestTablePoses: what lies on a table is read as it was written; what cannot lie there is refused in one line.
+func TestTablePoses(t *testing.T) {
+	for _, heading := range []float64{0, 1, -2.5, math.Pi / 2} {
+		stamp, at, err := FromTable(OnTable(7e9, "table", [3]float64{0.1, -0.2, heading}, 0.04), "table")
+		if err != nil || stamp != 7e9 || math.Abs(at[0]-0.1)+math.Abs(at[1]+0.2)+math.Abs(at[2]-heading) > 1e-12 {
+			t.Errorf("heading %g: %v at %d, %v", heading, at, stamp, err)
+		}
+	}
+	for want, change := range map[string]func(*geometrymsgs.PoseStamped){
+		`frame_id is "map", expected "table"`: func(m *geometrymsgs.PoseStamped) { m.Header.FrameID = "map" },
+		"tilted by 1.57 rad": func(m *geometrymsgs.PoseStamped) {
+			m.Pose.Orientation = geometrymsgs.Quaternion{X: math.Sqrt(0.5), W: math.Sqrt(0.5)}
+		},
+		"quaternion of length² 0": func(m *geometrymsgs.PoseStamped) { m.Pose.Orientation = geometrymsgs.Quaternion{} },
+		"position NaN":            func(m *geometrymsgs.PoseStamped) { m.Pose.Position.X = math.NaN() },
+	} {
+		m := OnTable(1, "table", [3]float64{}, 0)
+		change(m)
+		if _, _, err := FromTable(m, "table"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package pushcontrol
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"vnd/pkg/robot/pusher"
+	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
+)
+
+const dt = 0.02
+
+// ahead is a policy that goes ahead along the box's x at most of the speed, whatever it sees.
+func ahead(t *testing.T, sees int) *vnd.Actor[float32] {
+	t.Helper()
+	p, err := vnd.NewActor(sees, 0, make([]float32, Actions), []float32{1, 1}, []int{4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bias := p.Net.Tensors()[len(p.Net.Tensors())-1]
+	p.Net.Params[bias.Offset] = 2
+	p.Net.Refresh()
+	return p
+}
+
+func loop(t *testing.T) *Loop {
+	return NewLoop(ahead(t, Sees), dt, Config{MaxAge: 0.1, Jump: 0.05, Turn: 0.3, Reach: 0.6, Farthest: 0.35,
+		Patience: 2})
+}
+
+// TestLoopPushesUntilItIsThere: in the frame of the box, until it has been at its goal for long enough.
+func TestLoopPushesUntilItIsThere(t *testing.T) {
+	l := loop(t)
+	box, tool := [3]float64{1, 2, math.Pi / 2}, [2]float64{1, 1.9}
+	if c := l.Tick(0, box, tool); c != (pusher.Command{}) {
+		t.Errorf("without a goal it commands %v", c)
+	}
+	l.Aim([3]float64{1, 2.1, math.Pi / 2})
+	for k := range 5 {
+		c := l.Tick(float64(k)*dt, box, tool)
+		if math.Abs(c[0]) > 1e-9 || !(c[1] > 0.35) {
+			t.Fatalf("a box that is turned by a quarter: commands %v", c)
+		}
+		box[1], tool[1] = box[1]+0.018, tool[1]+0.018
+	}
+	for k := range SettleSteps {
+		c := l.Tick(float64(5+k)*dt, box, tool)
+		stage, _ := l.Stage()
+		if (stage == There) != (k == SettleSteps-1) || (c != pusher.Command{}) != (stage == Pushing) {
+			t.Fatalf("step %d at the goal: stage %d, commands %v", k, stage, c)
+		}
+	}
+	if c := l.Tick(5, box, tool); c != (pusher.Command{}) {
+		t.Errorf("there it commands %v", c)
+	}
+}
+
+// TestLoopStops: whatever is wrong with what it sees ends a push in one line, and the tool stands until the next goal.
+func TestLoopStops(t *testing.T) {
+	at, tool := [3]float64{0, 0, 0}, [2]float64{-0.1, 0}
+	for want, wrong := range map[string]func(l *Loop) pusher.Command{
+		"0.140 s from one place to the next": func(l *Loop) pusher.Command { return l.Tick(0.16, at, tool) },
+		"-0.010 s from one place":            func(l *Loop) pusher.Command { return l.Tick(0.01, at, tool) },
+		"the box jumped by 0.100 m and 0.00 rad": func(l *Loop) pusher.Command {
+			return l.Tick(0.04, [3]float64{0.1, 0, 0}, tool)
+		},
+		"the box jumped by 0.000 m and 1.57 rad": func(l *Loop) pusher.Command {
+			return l.Tick(0.04, [3]float64{0, 0, math.Pi / 2}, tool)
+		},
+		"the tool jumped by 0.200 m": func(l *Loop) pusher.Command { return l.Tick(0.04, at, [2]float64{0.1, 0}) },
+		"the tool is 0.70 m from the box": func(l *Loop) pusher.Command {
+			return l.Tick(0.04, at, [2]float64{-0.7, 0})
+		},
+		"the tool is NaN m": func(l *Loop) pusher.Command { return l.Tick(0.04, [3]float64{math.NaN()}, tool) },
+		"heading of box":    func(l *Loop) pusher.Command { return l.Tick(0.04, [3]float64{0, 0, math.NaN()}, tool) },
+		"0.150 m and 0.00 rad off its goal after 2 s": func(l *Loop) (c pusher.Command) {
+			for k := 2; k < 103; k++ {
+				c = l.Tick(float64(k)*dt, at, tool)
+			}
+			return c
+		},
+		"the goal is 0.50 m from the box, expected at most 0.35": func(l *Loop) pusher.Command {
+			l.Aim([3]float64{0.5, 0, 0})
+			return l.Tick(0.04, at, tool)
+		},
+		"commands what is no number": func(l *Loop) pusher.Command {
+			l.policy.Norm.Mean[0] = float32(math.NaN())
+			return l.Tick(0.04, at, tool)
+		},
+	} {
+		l := loop(t)
+		l.Aim([3]float64{0.15, 0, 0})
+		l.Tick(0, at, tool)
+		if l.Tick(0.02, at, tool) == (pusher.Command{}) {
+			t.Fatal("it does not push")
+		}
+		c := wrong(l)
+		stage, why := l.Stage()
+		if stage != Stopped || !strings.Contains(why, want) || c != (pusher.Command{}) {
+			t.Errorf("%q: stage %d, %q, commands %v", want, stage, why, c)
+		}
+		if c := l.Tick(l.last+dt, at, tool); c != (pusher.Command{}) {
+			t.Errorf("%q: it goes on: %v", want, c)
+		}
+	}
+}
+
+// TestForeignBundlesAreRefused: of another robot, and policies that see other numbers.
+func TestForeignBundlesAreRefused(t *testing.T) {
+	for want, c := range map[string]struct {
+		robot string
+		sees  int
+	}{"": {pusher.Name, Sees}, `of robot "arm", expected "pusher"`: {"arm", Sees},
+		"policy of 7 inputs and 2 actions, expected 160 and 2": {pusher.Name, 7}} {
+		b := &bundle.Bundle{Robot: c.robot, Dt: dt}
+		if err := vnd.PutActor(b, ahead(t, c.sees), nil, "push"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(b); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
