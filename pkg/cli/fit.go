@@ -8,20 +8,19 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	"vnd/pkg/bridge/flightlog"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/core/param"
-	"vnd/pkg/core/quad"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/openloop"
+	"vnd/pkg/learning/smooth"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -224,25 +223,21 @@ func (c *console) flights(f fitting) (*readings, error) {
 	if err != nil {
 		return nil, err
 	}
+	segments := dataset.Join(o.Delta, dataset.FromFlights(flights))
 	return &readings{flights: len(flights), rows: rows(flights), seconds: seconds(flights, o.Delta),
 		fit: func(opt fit.Options) (*fit.Fit, error) {
-			segments := dataset.Join(o.Delta, dataset.FromFlights(flights))
 			return quadfit.Run(c.ctx, f.cfg, o.Delta, segments, opt)
-		}, interval: func(f *fit.Fit) (*openloop.Interval, error) { return interval(f, flights) }}, nil
+		}, interval: func(f *fit.Fit) (*openloop.Interval, error) { return interval(f, segments) }}, nil
 }
 
-// interval finds how far the predictions of a fit are off, from the flights that it held out; nil without any.
-func interval(f *fit.Fit, flights []quad.Flight) (*openloop.Interval, error) {
+// interval finds how far the predictions of a fit are off, from the flights that it held out, as they are known best;
+// nil without any.
+func interval(f *fit.Fit, segments []dataset.Segment) (*openloop.Interval, error) {
 	const level, steps, stride = 0.9, 50, 5
 	if f.Model.Net.Context > openloop.Context {
 		return nil, nil
 	}
-	var out []quad.Flight
-	for _, flight := range flights {
-		if slices.Contains(f.Metrics.ValidationFlights, flight.Name) {
-			out = append(out, flight)
-		}
-	}
+	out := smooth.Flights(segments, f.Metrics.ValidationFlights)
 	e := openloop.Entry{Name: "vnd", Predictor: vnd.NewPredictor(f.Model, quadfit.Robot(f))}
 	return openloop.Calibrate(out, &e, level, steps, stride)
 }

@@ -85,13 +85,45 @@ func quantile(x []float64, level float64) float64 {
 	return x[min(n, int(math.Ceil(level*float64(n+1))))-1]
 }
 
-// inside marks the errors that lie within the radii of their step by 1.
-func (in *Interval) inside(step int, e Error) (out Error) {
-	within := func(x float64, radii []float64) float64 {
-		if step <= len(radii) && x <= radii[step-1] {
-			return 1
+// pace is by how much the logarithm of a radius grows for a prediction outside of it, at most.
+const pace = 0.1
+
+// follower is an interval along a flight: its radii grow where fewer predictions were inside of late than its level
+// says, and shrink where more were (Gibbs and Candès, Adaptive Conformal Inference, 2021). So it holds on flights
+// unlike those that calibrated it. What became of a prediction is known when its time has come, not before.
+type follower struct {
+	*Interval
+	stride int     // rows from one prediction to the next
+	grown  []Error // logarithms of what the radii of each step are times those of the interval
+	past   []Curve // which predictions were inside
+}
+
+// follow begins at a flight with predictions of so many steps.
+func (in *Interval) follow(steps, stride int) *follower {
+	return &follower{Interval: in, stride: stride, grown: make([]Error, min(steps, len(in.Position)))}
+}
+
+// add says by 1 which errors of the next prediction are inside.
+func (f *follower) add(errors Curve) Curve {
+	now := make(Curve, len(f.grown))
+	for h := range now {
+		g := &f.grown[h]
+		if known := len(f.past) - (h+f.stride)/f.stride; known >= 0 {
+			g.add(Error{f.Level, f.Level, f.Level}, pace)
+			g.add(f.past[known][h], -pace)
 		}
-		return 0
+		now[h] = Error{within(errors[h].Position, f.Position[h], g.Position),
+			within(errors[h].Velocity, f.Velocity[h], g.Velocity),
+			within(errors[h].Attitude, f.Attitude[h], g.Attitude)}
 	}
-	return Error{within(e.Position, in.Position), within(e.Velocity, in.Velocity), within(e.Attitude, in.Attitude)}
+	f.past = append(f.past, now)
+	return now
+}
+
+// within is 1 where an error lies within a radius that has grown.
+func within(x, radius, grown float64) float64 {
+	if x <= radius*math.Exp(grown) {
+		return 1
+	}
+	return 0
 }

@@ -147,8 +147,10 @@ func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recor
 	for i := range entries {
 		curve, one, in := make(Curve, o.steps()), make(Curve, o.steps()), o.Intervals[entries[i].Name]
 		var inside Curve
+		var along *follower
 		if in != nil {
-			inside = make(Curve, min(o.steps(), len(in.Position)))
+			along = in.follow(o.steps(), o.Stride)
+			inside = make(Curve, len(along.grown))
 		}
 		for _, seg := range f.Segments {
 			err := predictSegment(q, &entries[i], seg, o.steps(), o.Stride, func(start int, predicted []State) error {
@@ -157,8 +159,11 @@ func scoreFlight[Row, Command, State any](q Robot[Row, Command, State], f *Recor
 					one[h] = errorOf(q, &predicted[h], &measured)
 				}
 				curve.addSquares(one, 1/float64(fs.Windows))
-				for h := range inside {
-					inside[h].add(in.inside(h+1, one[h]), 1/float64(fs.Windows))
+				if along == nil {
+					return nil
+				}
+				for h, x := range along.add(one) {
+					inside[h].add(x, 1/float64(fs.Windows))
 				}
 				return nil
 			})

@@ -90,7 +90,8 @@ func (r *Report) block(w io.Writer, title string, cell func(p, step int, c chann
 	return err
 }
 
-// WriteIntervals writes, of each predictor that has an interval, how often it holds at the reported steps.
+// WriteIntervals writes, of each predictor that has an interval, how often it holds at the reported steps, and how wide
+// it is before it follows a flight.
 func (r *Report) WriteIntervals(w io.Writer) error {
 	for p, name := range r.Predictors {
 		in := r.Options.Intervals[name]
@@ -104,9 +105,9 @@ func (r *Report) WriteIntervals(w io.Writer) error {
 				break
 			}
 			share := r.Inside[p][step-1]
-			line += fmt.Sprintf("\n  %g s: %.0f %% of the positions are within %.0f mm, %.0f %% of the velocities "+
-				"within %.0f mm/s", r.seconds(step), 100*share.Position, 1e3*in.Position[step-1], 100*share.Velocity,
-				1e3*in.Velocity[step-1])
+			line += fmt.Sprintf("\n  %g s: %.0f %% of the positions are within %.0f mm at first, %.0f %% of the "+
+				"velocities within %.0f mm/s", r.seconds(step), 100*share.Position, 1e3*in.Position[step-1],
+				100*share.Velocity, 1e3*in.Velocity[step-1])
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err

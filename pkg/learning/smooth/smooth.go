@@ -118,6 +118,33 @@ func Rows(s *dataset.Segment) []quad.Row {
 	return rows
 }
 
+// Best are those of a segment as they are known best: with the states found where those measured are poor or missing.
+func Best(s *dataset.Segment) []quad.Row {
+	rows, poor := s.QuadRows(), Poor([]dataset.Segment{*s})
+	for k := range s.Smoothed {
+		if poor || s.Rows[k].Missed {
+			rows[k].State = s.Smoothed[k].State
+		}
+	}
+	return rows
+}
+
+// Flights are those of some names, in segments one after another, with rows as they are known best.
+func Flights(segments []dataset.Segment, names []string) (out []quad.Flight) {
+	for i := range segments {
+		s := &segments[i]
+		if !slices.Contains(names, s.Flight) {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1].Name != s.Flight {
+			out = append(out, quad.Flight{Name: s.Flight})
+		}
+		f := &out[len(out)-1]
+		f.Segments = append(f.Segments, Best(s))
+	}
+	return out
+}
+
 // halved is the standard deviation of a velocity by which a row counts half, m/s.
 const halved = 0.1
 

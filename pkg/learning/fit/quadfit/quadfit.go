@@ -101,13 +101,12 @@ func (f flights) smooth(ctx context.Context, q *quadrotor.Robot, cfg *fit.Config
 // know takes over what was found afterwards about those rows of a recording that were measured poorly, or not at all.
 // No transition leads over a jump of the poses.
 func know(r *fit.Recording, q *quadrotor.Robot, s *dataset.Segment) {
-	poor, states, some := smooth.Poor([]dataset.Segment{*s}), s.QuadRows(), false
-	variance := make([]float32, 0, 9*len(states))
+	poor, some := smooth.Poor([]dataset.Segment{*s}), false
+	variance := make([]float32, 0, 9*len(s.Rows))
 	for k := range s.Smoothed {
 		found, x := &s.Smoothed[k], inertial.Smoothed{} // what was measured well is true
 		if poor || s.Rows[k].Missed {
-			x, some = *found, true
-			states[k].State, r.Weight[k] = found.State, s.Rows[k].Confidence
+			x, some, r.Weight[k] = *found, true, s.Rows[k].Confidence
 		}
 		for _, v := range [...]float64{x.Position, x.Velocity, x.Turn} {
 			variance = append(variance, float32(v), float32(v), float32(v))
@@ -117,7 +116,7 @@ func know(r *fit.Recording, q *quadrotor.Robot, s *dataset.Segment) {
 		}
 	}
 	if some {
-		r.True, _ = q.Flatten(states)
+		r.True, _ = q.Flatten(smooth.Best(s))
 		r.Variance = variance
 	}
 }
