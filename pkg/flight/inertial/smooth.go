@@ -40,6 +40,7 @@ type Smoother struct {
 	before, after  []belief // of each row: without its pose, and with it
 	steps          []matrix // ∂(error of a row)/∂(error of the row before)
 	believed       []bool
+	loose          []bool // the motion to this row was not believed
 	gain, back, up matrix
 	joint          matrix // of neighbours: cov(x_k, x_{k+1})
 	sums           *sums  // of what FindNoise needs; nil: not wanted
@@ -60,6 +61,7 @@ const (
 func (s *Smoother) Run(readings []Reading, at []float64, velocity so3.Vec3) []Smoothed {
 	n := len(readings)
 	s.before, s.after, s.steps, s.believed = make([]belief, n), make([]belief, n), make([]matrix, n), make([]bool, n)
+	s.loose = make([]bool, n)
 	out := make([]Smoothed, n)
 	for lo := 0; lo < n; {
 		hi := s.forward(readings, lo, velocity)
@@ -96,12 +98,12 @@ func (s *Smoother) begin(z *Reading, velocity so3.Vec3) (b belief) {
 func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi int) {
 	s.after[lo], s.believed[lo] = s.begin(&readings[lo], velocity), true
 	s.before[lo] = s.after[lo]
-	off, moved := lo, lo // the first row in a row that was not believed; the newest at which the motion was not
+	off := lo // the first row in a row that was not believed
 	var first poseWork
 	for k := lo + 1; k < len(readings); k++ {
 		z := &readings[k]
 		b := s.ahead(readings, k)
-		if k == moved {
+		if s.loose[k] {
 			b.loosen(&first, z.T-s.after[k-1].t)
 		}
 		s.before[k] = b
@@ -112,7 +114,7 @@ func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi in
 		pose := z.Pose
 		pose.Spread = s.Noise.atLeast(pose.Spread)
 		nis := b.innovate(&pose, so3.Vec3{}, &s.work.pose)
-		s.believed[k] = k == moved || nis <= s.Gate || nis > s.Gate && s.work.pose.slight()
+		s.believed[k] = s.loose[k] || nis <= s.Gate || nis > s.Gate && s.work.pose.slight()
 		switch {
 		case s.believed[k]:
 			b.correct(&s.work, false)
@@ -125,7 +127,8 @@ func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi in
 			if s.work.pose.alike(&first) {
 				return off
 			}
-			k, moved, off = off-1, off, lo
+			s.loose[off] = true
+			k, off = off-1, lo
 		}
 	}
 	return len(readings)
@@ -153,11 +156,13 @@ func (w *poseWork) off() (p, r so3.Vec3) {
 	return so3.Vec3{X: w.r[0], Y: w.r[1], Z: w.r[2]}, so3.Vec3{X: w.r[3], Y: w.r[4], Z: w.r[5]}
 }
 
-// alike reports whether two poses are off by much the same.
+// alike reports whether a pose is off by much the same as another, which is not slight, in what that is off.
 func (w *poseWork) alike(o *poseWork) bool {
 	p, r := w.off()
 	p0, r0 := o.off()
-	near := func(a, b so3.Vec3, slack float64) bool { return a.Sub(b).Norm() < max(slack, b.Norm()/2) }
+	near := func(a, b so3.Vec3, slight float64) bool {
+		return b.Norm() < slight || a.Sub(b).Norm() < max(slight, b.Norm()/2)
+	}
 	return near(p, p0, slightOff) && near(r, r0, slightTurn)
 }
 

@@ -179,6 +179,22 @@ func TestJumpsOfPosesAreFound(t *testing.T) {
 	}
 }
 
+// TestJumpsAreFoundInUntoldTurns: a camera closes a loop while the robot turns as no command tells.
+func TestJumpsAreFoundInUntoldTurns(t *testing.T) {
+	readings, truth := commanded(rough, 10, 1)
+	for k := 250; k < len(readings); k++ {
+		if readings[k].P.X += 0.07; k < 260 {
+			readings[k].Rates.Y += 0.8
+		}
+	}
+	s := Smoother{Noise: rough, Gate: 30}
+	for k, x := range s.Run(readings, times(readings), truth[0].V) {
+		if want := k == 250; x.Cut != want {
+			t.Errorf("row %d: cut %v", k, x.Cut)
+		}
+	}
+}
+
 // TestUntoldTurnsAreNoJumps: a robot turns for 0.3 s as no command tells. Its poses go on, so they are no other place,
 // and they are what is known of it.
 func TestUntoldTurnsAreNoJumps(t *testing.T) {
