@@ -46,9 +46,10 @@ type Training struct {
 	Deviation  float64 `param:"deviation" default:"0.6" min:"0.01" max:"2" doc:"of actions, at first"`
 }
 
-// Gate configures gates of a pusher. Full speed is no fault of it.
+// Gate configures gates of a pusher. Full speed is no fault of it. Goals are near and far, so that it takes many pushes
+// to tell policies apart.
 type Gate struct {
-	judged `defaults:"shadow.seconds=8"`
+	judged `defaults:"shadow.seconds=8 shadow.flights=200 canary.flights=100"`
 }
 
 type judged struct {

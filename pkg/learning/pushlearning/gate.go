@@ -2,7 +2,6 @@ package pushlearning
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"vnd/pkg/flight/pushcontrol"
@@ -53,16 +52,16 @@ func (v Vehicle) begin(p *vnd.Actor[float32], rng *rand.Rand, s []float32) *runn
 	return r
 }
 
-// runner is an episode under a policy, which rests once it has succeeded. It implements gate.Runner.
+// runner is an episode under a policy, which rests once it has succeeded, or lost the box. It implements gate.Runner.
 type runner struct {
 	episode
 	pushcontrol.Policy
-	x, u []float32
-	done bool
+	x, u       []float32
+	done, gone bool
 }
 
 // Tick implements gate.Runner. The error is how far the box is from its goal; a heading counts as the distance that
-// success takes for as bad.
+// success takes for as bad. One that is lost is as far away as can be, for good: a push failed, and no robot crashed.
 func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 	if t > 0 {
 		r.now.Read(s)
@@ -70,18 +69,19 @@ func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 	}
 	off, turn := r.Off(r.now.Box)
 	switch {
-	case r.lost():
-		return gate.Tick{Crash: fmt.Sprintf("box or tool left the table after %.1f s", t)}
+	case r.gone || r.lost():
+		r.gone, r.done, off, turn = true, true, reach, 0
 	case t > 0 && !r.done:
 		r.done = r.Settle(off, turn)
 	}
 	clear(r.u)
+	clear(a[:pushcontrol.Actions])
 	if !r.done {
 		r.Observe(r.x)
 		r.Act(r.x, r.u)
+		command := r.Command(r.u)
+		Prior.Action(&command, a)
 	}
-	command := r.Command(r.u)
-	Prior.Action(&command, a)
 	return gate.Tick{Error: max(off, turn*pushcontrol.CloseBy/pushcontrol.Aligned),
 		Units: []float64{float64(r.u[0]), float64(r.u[1])}}
 }

@@ -23,7 +23,7 @@ func TestLearningGoesThrough(t *testing.T) {
 	b.Recorded, b.Task.Steps = 8, 80
 	m := &b.Fit.Model
 	m.EncoderDense, m.EncoderHidden, m.Hidden, b.Fit.Train.Updates = 8, 8, 16, 40
-	b.Least = 1
+	b.Least, b.Gate.Shadow.Flights, b.Gate.Canary.Flights = 1, 4, 4
 	l, err := b.Learn(t.Context())
 	if err != nil {
 		t.Fatal(err)
