@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/estimator"
+	"vnd/pkg/flight/inertial"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/sim"
 )
@@ -40,6 +41,7 @@ type Setup struct {
 	Seconds  float64
 	Tick     float64 // s between commands
 	Estimate estimator.Params
+	Inertial *inertial.Params // of an estimate from poses and the world's IMU, in place of Estimate; nil: none
 	Limits   quad.Limits
 	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
 	External sim.External // that flies; nil: none
@@ -91,6 +93,12 @@ func fly(s *Setup, c quad.Controller, hover quad.Command, g *gap) (*Trace, error
 	if !(s.Tick > 0) || !(s.Seconds >= s.Tick) {
 		return nil, fmt.Errorf("a flight of %g s with ticks of %g s, want a tick at least", s.Seconds, s.Tick)
 	}
+	var onboard *inertial.Estimator
+	if s.Inertial != nil {
+		if onboard, err = inertial.New(*s.Inertial); err != nil {
+			return nil, err
+		}
+	}
 	simulator.Fit(s.External)
 	simulator.Reset(s.start(), s.Seed)
 	simulator.Spin(s.Rates)
@@ -98,7 +106,7 @@ func fly(s *Setup, c quad.Controller, hover quad.Command, g *gap) (*Trace, error
 		return nil, errors.New(simulator.Crash())
 	}
 	c.Reset()
-	f := flight{setup: s, sim: simulator, est: est, controller: c, hover: hover, gap: g}
+	f := flight{setup: s, sim: simulator, est: est, onboard: onboard, controller: c, hover: hover, gap: g}
 	if s.Camera != nil {
 		if f.camera, err = NewFrameSource(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
 			return nil, err
@@ -144,6 +152,7 @@ type flight struct {
 	setup      *Setup
 	sim        *sim.Simulator
 	est        *estimator.Estimator
+	onboard    *inertial.Estimator // nil: est
 	controller quad.Controller
 	camera     *FrameSource // nil: none
 	hover      quad.Command // until there is a state
@@ -168,6 +177,9 @@ func (f *flight) tick() TraceRow {
 	row := TraceRow{T: truth.Time, Truth: truth.State, Estimate: f.state, Reference: f.setup.Path.At(truth.Time),
 		Command: f.hover, Condition: truth.Condition}
 	if !f.ready {
+		if f.onboard != nil && f.gap != nil { // it takes seconds, in which somebody holds the robot
+			row.Command = f.gap.hold(truth.Time, &truth.State, row.Reference)
+		}
 		return row
 	}
 	t, state, usable := f.gap.ahead(truth.Time, f.stamp, &f.state)
@@ -185,10 +197,28 @@ func (f *flight) tick() TraceRow {
 
 // listen feeds the estimator.
 func (f *flight) listen() {
+	if f.onboard != nil {
+		f.listenOnboard()
+		return
+	}
 	for _, m := range f.sim.Mocap() {
 		state, outcome := f.est.Add(estimator.Pose{T: m.Stamp, P: m.P, Q: m.Q})
 		if outcome == estimator.Ready {
 			f.state, f.stamp, f.ready = state, m.Stamp, true
 		}
+	}
+}
+
+// listenOnboard is listen with an IMU.
+func (f *flight) listenOnboard() {
+	for _, m := range f.sim.Inertial() {
+		f.onboard.AddImu(inertial.Imu{T: m.Stamp, Rates: m.Rates, Force: m.Force})
+	}
+	for _, m := range f.sim.Mocap() {
+		f.onboard.AddPose(inertial.Pose{T: m.Stamp, P: m.P, Q: m.Q})
+	}
+	if f.onboard.Phase() == inertial.Ready {
+		e := f.onboard.Estimate()
+		f.state, f.stamp, f.ready = e.State, e.T, true
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/inertial"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
@@ -125,6 +126,11 @@ func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *clos
 	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds),
 		Tick: c.Nominal.Dt, Limits: c.Limits, Camera: c.camera}
 	param.Default(&s.Estimate)
+	if f.World.Imu.Rate > 0 {
+		s.Inertial = &inertial.Params{}
+		param.Default(s.Inertial)
+		s.Inertial.Noise.Drift = f.World.Mocap.Odometry.Drift
+	}
 	return s
 }
 

@@ -18,22 +18,26 @@ import (
 )
 
 // imperfect are what may be wrong with the state that is learned from.
-var imperfect = map[string]func(m *sim.Mocap){
-	"clean": func(*sim.Mocap) {},
-	"noise": noisy,
-	"delay": func(m *sim.Mocap) { m.Latency = 0.06 },
-	"jumps": jumping,
-	"holes": holed,
-	"vio": func(m *sim.Mocap) {
-		m.Rate, m.Position, m.Attitude, m.Latency, m.Jitter = 100, 0.003, 0.01, 0.02, 0.005
-		m.Odometry = sim.Odometry{Drift: 0.005, YawDrift: 0.002, Scale: 0.01, Closures: 15, Least: 0.05, Most: 0.1}
-	},
-	"all": func(m *sim.Mocap) {
+var imperfect = map[string]func(w *sim.World){
+	"clean":   func(*sim.World) {},
+	"noise":   func(w *sim.World) { noisy(&w.Mocap) },
+	"delay":   func(w *sim.World) { w.Mocap.Latency = 0.06 },
+	"jumps":   func(w *sim.World) { jumping(&w.Mocap) },
+	"holes":   func(w *sim.World) { holed(&w.Mocap) },
+	"vio":     func(w *sim.World) { visual(&w.Mocap) },
+	"vio+imu": func(w *sim.World) { visual(&w.Mocap); w.Imu.Rate = 250 },
+	"all": func(w *sim.World) {
+		m := &w.Mocap
 		noisy(m)
 		jumping(m)
 		holed(m)
 		m.Latency, m.Jitter = 0.06, 0.003
 	},
+}
+
+func visual(m *sim.Mocap) {
+	m.Rate, m.Position, m.Attitude, m.Latency, m.Jitter = 100, 0.003, 0.01, 0.02, 0.005
+	m.Odometry = sim.Odometry{Drift: 0.005, YawDrift: 0.002, Scale: 0.01, Closures: 15, Least: 0.05, Most: 0.1}
 }
 
 func noisy(m *sim.Mocap) { m.Position, m.Attitude = 10*m.Position, 10*m.Attitude }
@@ -50,7 +54,7 @@ func holed(m *sim.Mocap) {
 func in(scenarios []Scenario, fault string) []Scenario {
 	all := slices.Clone(scenarios)
 	for i := range all {
-		imperfect[fault](&all[i].World.Mocap)
+		imperfect[fault](&all[i].World)
 	}
 	return all
 }
