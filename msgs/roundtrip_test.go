@@ -126,9 +126,9 @@ func roundTrip(t *testing.T, want, into cdr.Message, order cdr.Order, intN func(
 	if err == nil || !strings.HasPrefix(err.Error(), want.TypeName()+": ") {
 		t.Fatalf("%s: %d of %d bytes: %v", want.TypeName(), cut, len(data), err)
 	}
-	err = cdr.Unmarshal(append(data, 0, 0, 0, 0), into)
+	err = cdr.Unmarshal(append(data, make([]byte, 1000)...), into) // of a few, Lyrical's messages may be too long
 	if err == nil || !strings.Contains(err.Error(), "the sender's definition differs") {
-		t.Fatalf("%s: four bytes too many: %v", want.TypeName(), err)
+		t.Fatalf("%s: a thousand bytes too many: %v", want.TypeName(), err)
 	}
 }
 

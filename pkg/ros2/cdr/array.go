@@ -70,6 +70,9 @@ func DecodeArray[T Primitive](d *Decoder, dst []T, field string) {
 	}
 	b := d.data[off : off+len(dst)*size]
 	d.off = off + len(b)
+	if len(dst) > 1 {
+		d.spare += 2*size + 7 // and what aligns the field behind
+	}
 	if _, isBool := any(dst).([]bool); isBool {
 		if i := slices.IndexFunc(b, func(v byte) bool { return v > 1 }); i >= 0 {
 			d.notBool(b[i], off+i, field)

@@ -120,6 +120,37 @@ func TestDecoderRefusesMalformedData(t *testing.T) {
 	}
 }
 
+// action_msgs/srv/CancelGoal_Request as a running Lyrical serialized it on Cyclone DDS, on 2026-11-27: four bytes too
+// many, with what lay in its memory.
+func TestWhatLyricalSendsTooMuch(t *testing.T) {
+	const sent = "\x00\x01\x00\x00" + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" +
+		"\x00\x00\x00\x00\x00\x00\x00\x00" + "\x55\x0a\x27\x00"
+	var id [16]uint8
+	var text string
+	ids := func(d *cdr.Decoder) { cdr.DecodeArray(d, id[:], "id") }
+	for name, c := range map[string]struct {
+		more string
+		read func(d *cdr.Decoder)
+		ok   bool
+	}{
+		"array":    {"", func(d *cdr.Decoder) { ids(d); d.Int32("s"); d.Uint32("ns") }, true},
+		"no array": {"", func(d *cdr.Decoder) { d.Uint64("a"); d.Uint64("b"); d.Int32("s"); d.Uint32("ns") }, false},
+		"one":      {"", func(d *cdr.Decoder) { cdr.DecodeArray(d, id[:1], "a"); d.Uint64("b"); d.Uint64("c") }, false},
+		"too much": {"12345678901", func(d *cdr.Decoder) { ids(d); d.Uint64("s") }, false},
+		"string":   {"", func(d *cdr.Decoder) { ids(d); d.String(&text, 0, "t") }, false},
+		"sequence": {"", func(d *cdr.Decoder) { ids(d); d.Len(0, 1, "n") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var d cdr.Decoder
+			d.Reset([]byte(sent + c.more))
+			c.read(&d)
+			if err := d.Finish(); (err == nil) != c.ok || id[15] != 0xff && c.ok {
+				t.Errorf("%v, %x", err, id)
+			}
+		})
+	}
+}
+
 func TestAppendRefusesWhatIsOverItsBound(t *testing.T) {
 	for want, m := range map[string]*every{
 		"short: string of 6 bytes, expected at most 5":               {Short: "123456"},

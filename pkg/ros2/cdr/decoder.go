@@ -17,6 +17,8 @@ type Decoder struct {
 	order   Order
 	err     error
 	scratch []byte // UTF-8 of the wstring being read
+	spare   int    // bytes that a sender may leave behind the last field, for the arrays so far
+	varies  bool   // the message has no fixed size
 }
 
 // Reset makes the Decoder read data, which starts with an encapsulation header.
@@ -34,11 +36,16 @@ func (d *Decoder) Err() error { return d.err }
 // remaining is the number of bytes not yet read.
 func (d *Decoder) remaining() int { return len(d.data) - d.off }
 
-// Finish is the first error, or one for bytes left over beyond padding.
+// Finish is the first error, or one for bytes left over beyond padding. Lyrical's rmw_cyclonedds_cpp (4.1.5) sends
+// messages of fixed size too long: it counts two elements more than an array has.
 func (d *Decoder) Finish() error {
-	if d.err == nil && d.remaining() > maxPadding {
+	limit := maxPadding
+	if !d.varies {
+		limit += d.spare
+	}
+	if d.err == nil && d.remaining() > limit {
 		return fmt.Errorf("%d bytes left after the last field, expected at most %d of padding: "+
-			"the sender's definition differs", d.remaining(), maxPadding)
+			"the sender's definition differs", d.remaining(), limit)
 	}
 	return d.err
 }
@@ -134,6 +141,7 @@ func (d *Decoder) Float64(field string) float64 { return math.Float64frombits(d.
 // it is equal already. A length of 0, which some senders write for the empty string, is accepted.
 func (d *Decoder) String(dst *string, bound int, field string) {
 	n := d.Uint32(field)
+	d.varies = true
 	if n == 0 {
 		*dst = ""
 		return
@@ -201,6 +209,7 @@ func (d *Decoder) putUTF16(high, u rune) (pending rune) {
 // that the remaining bytes cannot hold is an error, so that a caller may allocate for it.
 func (d *Decoder) Len(bound, size int, field string) int {
 	n := d.Uint32(field)
+	d.varies = true
 	if bound > 0 && uint64(n) > uint64(bound) {
 		d.failf(field, "sequence of %d elements at byte %d, expected at most %d", n, HeaderSize+d.off-4, bound)
 		return 0
