@@ -1,6 +1,7 @@
 package overdds
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,10 @@ const (
 	// of a service's endpoints: the hash of the service, from Lyrical on
 	serviceHashKey = "sertypehash"
 )
+
+// buffersMark begins what Lyrical's rmw_fastrtps_cpp says, at the end, of endpoints whose type has lists of bytes:
+// where such lists may lie ("BUFBE:cpu="). Lyrical's own tools then show no hash.
+var buffersMark = []byte("BUFBE:")
 
 // UserData is the USER_DATA of a ROS process' participant, for instance "enclave=/;".
 // It marks the process as one of ROS.
@@ -49,9 +54,10 @@ func pairID(participant rmw.GID, counter uint32) string {
 // alphanumeric and no value is empty. A semicolon that follows another belongs to the
 // value. The last pair may lack its semicolon, and NULs may follow. One character that
 // is not alphanumeric is skipped before a further key. Text that breaks these rules has
-// no pairs: other programs use USER_DATA in other ways.
+// no pairs: other programs use USER_DATA in other ways. What follows buffersMark is left out.
 func parseUserData(data []byte) map[string]string {
 	pairs := map[string]string{}
+	data, _, _ = bytes.Cut(data, buffersMark)
 	for len(data) > 0 {
 		if len(pairs) > 0 && data[0] != 0 && data[0] != '=' && !isAlphanumeric(data[0]) {
 			data = data[1:]
