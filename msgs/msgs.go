@@ -22,6 +22,7 @@ import (
 
 	lifecyclemsgs "vnd/msgs/lyrical/lifecycle_msgs"
 	"vnd/pkg/ros2/cdr"
+	"vnd/pkg/ros2/rmw"
 )
 
 // sources are the definitions, by the paths in the registry's entries.
@@ -67,7 +68,7 @@ func Lookup(name string) (Type, bool) {
 
 // LookupIn is Lookup in another distribution than Jazzy.
 func LookupIn(distro, name string) (Type, bool) {
-	if e, ok := lyrical[name]; ok && distro >= "lyrical" {
+	if e, ok := lyrical[name]; ok && rmw.AfterKilted(distro) {
 		return Type{Name: name, Hash: e.hash, entry: e}, true
 	}
 	return Lookup(name)

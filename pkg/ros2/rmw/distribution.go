@@ -16,6 +16,10 @@ func AfterHumble(distro string) bool { return distro >= "iron" }
 // AfterJazzy is true for distributions after Jazzy: they no longer read ROS_LOCALHOST_ONLY.
 func AfterJazzy(distro string) bool { return distro >= "kilted" }
 
+// AfterKilted is true for distributions after Kilted: services announce the hash of their type, and transitions of
+// lifecycle have another message.
+func AfterKilted(distro string) bool { return distro >= "lyrical" }
+
 // GoneVariable says what to set where ROS_LOCALHOST_ONLY would do nothing; "" otherwise.
 func GoneVariable(getenv func(string) string) string {
 	distro := getenv("ROS_DISTRO")

@@ -8,6 +8,7 @@ import (
 	builtin "vnd/msgs/builtin_interfaces"
 	lifecyclemsgs "vnd/msgs/lifecycle_msgs"
 	lyrical "vnd/msgs/lyrical/lifecycle_msgs"
+	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros/lifecycle"
 )
 
@@ -144,7 +145,7 @@ func (l *LifecycleNode) onTransition(t lifecycle.Transition) {
 // Lyrical has another message than distributions before it.
 func (l *LifecycleNode) events() (func(Time, lifecycle.Transition) error, error) {
 	const topic = "~/transition_event"
-	if l.distro() >= "lyrical" {
+	if rmw.AfterKilted(l.distro()) {
 		p, err := NewPublisher[lyrical.TransitionEvent](l.Node, topic, DefaultQoS())
 		return func(now Time, t lifecycle.Transition) error {
 			return p.Publish(&lyrical.TransitionEvent{Stamp: builtin.Time(now.Msg()),

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vnd/pkg/ros2/rmw"
 )
 
 // requireInterop skips a test unless make interop runs it.
@@ -33,9 +35,8 @@ func withROS(t *testing.T, packages ...string) *place {
 			t.Skipf("this ROS 2 has no package %s", name)
 		}
 	}
-	stop := func() { p.shell("ros2 daemon stop") } // of another environment
-	stop()
-	t.Cleanup(stop)
+	p.shell("ros2 daemon stop; ros2 daemon start") // in this environment
+	t.Cleanup(func() { p.shell("ros2 daemon stop") })
 	return p
 }
 
@@ -45,7 +46,7 @@ func TestTools(t *testing.T) {
 	talker := p.start("talker", "--ros-args", "-r", "__ns:=/drone1")
 	p.replay("cli.txt")
 	p.replay("more.txt")
-	if os.Getenv("ROS_DISTRO") >= "lyrical" {
+	if rmw.AfterKilted(os.Getenv("ROS_DISTRO")) {
 		p.replay("lyrical.txt")
 	}
 	if log := talker.stop(); !strings.Contains(log, "[drone1.talker]: cmd go\n") {
