@@ -73,7 +73,7 @@ func (n *roundsNode) learn(ctx context.Context, g *learnGoal) (end func(*msgs.Le
 	r.BundleID = n.runner.Status().BundleID
 	end = g.Succeed
 	if g.Status() == action.Canceling {
-		end = g.Cancel
+		end, r.Message = g.Cancel, "canceled"
 	} else if err != nil {
 		end = g.Abort
 	}

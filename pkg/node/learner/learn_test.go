@@ -62,7 +62,7 @@ func (p *people) cancels(ctx context.Context, c *learning) {
 	if err := goal.Cancel(ctx); err != nil {
 		p.t.Error(err)
 	}
-	if status, r, err := goal.Result(ctx); err != nil || status != action.Canceled {
+	if status, r, err := goal.Result(ctx); err != nil || status != action.Canceled || r.Message != "canceled" {
 		p.t.Errorf("%v %+v %v", status, r, err)
 	}
 }
