@@ -146,7 +146,8 @@ func TestFastServices(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	domain := fmt.Sprint(201 + os.Getpid()%30) // Fast DDS knows no tags
-	p.env = append(p.env, "ROS_DOMAIN_ID="+domain, "ROS_LOCALHOST_ONLY=1", "RMW_IMPLEMENTATION="+rmw.FastDDS)
+	p.env = append(p.env, "ROS_DOMAIN_ID="+domain, "RMW_IMPLEMENTATION="+rmw.FastDDS,
+		"ROS_LOCALHOST_ONLY=1", "ROS_DISTRO=humble") // as the program has it
 	n := p.node("fast_peer")
 	must(ros.NewService(n, "/quad/arm",
 		func(r *stdsrvs.SetBoolRequest, a *stdsrvs.SetBoolResponse) {

@@ -23,9 +23,10 @@ import (
 const programVariable = "VND_INTEROP_PROGRAM"
 
 var programs = map[string]func(){
-	"talker": func() { ros.Main("talker", talker) },
-	"lc":     managed,
-	"frames": func() { ros.Main("frames", frames) },
+	"talker":  func() { ros.Main("talker", talker) },
+	"lc":      managed,
+	"frames":  func() { ros.Main("frames", frames) },
+	"counter": func() { ros.Main("counter", counter) },
 }
 
 func TestMain(m *testing.M) {
