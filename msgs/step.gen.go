@@ -13,7 +13,7 @@ import (
 const (
 	// the policy's command is sent as it is
 	StepGuardPolicy uint8 = 0
-	// the policy's command is sent, cut to the limits
+	// the policy's command is sent, cut to the limits, or led over to from the guard's
 	StepGuardLimited uint8 = 1
 	// the guard's control law holds a position, or climbs in a take-off
 	StepGuardHold uint8 = 2

@@ -121,12 +121,39 @@ func TestSilentPolicyReturns(t *testing.T) {
 	}
 	returned := -1
 	for k := range 60 {
-		if s.tick(t); returned < 0 && s.d.Stage == guard.Policy {
+		if s.tick(t); returned < 0 && s.d.Stage.PolicyFlies() {
 			returned = k
 		}
 	}
 	if returned < 45 {
 		t.Errorf("the policy flies again after %d ticks, expected a second", returned)
+	}
+}
+
+// What the policy sees as its last command is what was sent where that was limited, and its own elsewhere.
+func TestPolicySeesWhatWasSentInItsPlace(t *testing.T) {
+	sent := quad.Command{Thrust: 6, Rates: so3.Vec3{X: 1}}
+	next := func(stage guard.Stage, override bool) quad.Command {
+		s := newSides(t)
+		for range 50 {
+			s.tick(t)
+		}
+		s.measure()
+		s.policy.Ask(s.now, &s.q)
+		if override {
+			s.policy.OverrideLastCommand(sent)
+		}
+		s.d.Sent, s.d.Stage = sent, stage
+		s.policy.Take(&s.d)
+		for range 2 { // a row ends with the tick
+			s.measure()
+			s.policy.Ask(s.now, &s.q)
+		}
+		return s.q.Command
+	}
+	own, given, limited := next(guard.Policy, false), next(guard.Policy, true), next(guard.Limited, false)
+	if limited != given || own == given {
+		t.Errorf("%+v after a limited command, %+v where it is given, %+v where nothing was limited", limited, given, own)
 	}
 }
 

@@ -141,6 +141,9 @@ func (l *Loop) Take(d *Decision) {
 	if l.tripped = !d.Stage.PolicyFlies(); !l.tripped {
 		l.learnLag(seconds(l.stamp, l.origin))
 	}
+	if d.Stage == guard.Limited && l.rotors == nil { // else what was not flown would look like a push
+		l.runner.OverrideLastCommand(d.Sent)
+	}
 }
 
 // learnLag follows where the policy stays behind its reference, as fast as that.

@@ -88,7 +88,7 @@ func (r *rotorSide) decide(now int64, q *Request, d *Decision) {
 	}
 	r.decided = now
 	w := r.rates(now)
-	if q != nil && d.Stage.PolicyFlies() {
+	if q != nil && d.Stage == guard.Policy {
 		d.Motors = r.vehicle.Limit(q.Motors, dt)
 		if d.Motors != q.Motors {
 			d.Stage = guard.Limited

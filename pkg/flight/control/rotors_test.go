@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/motors"
 	"vnd/pkg/robot/quadrotor"
 	"vnd/pkg/robot/rotors"
 )
@@ -84,6 +85,28 @@ func TestMotorsThatNobodyFollowsTurnNothing(t *testing.T) {
 				t.Errorf("body rates of %v rad/s are believed", w)
 			}
 		})
+	}
+}
+
+// Motors are the policy's where its command is sent as it is, and come of what is sent elsewhere.
+func TestMotorsOfALimitedCommand(t *testing.T) {
+	var a rotors.Airframe
+	param.Default(&a)
+	for stage, most := range map[guard.Stage]bool{guard.Policy: true, guard.Limited: false, guard.Hold: false} {
+		l := newLoop(t, defaults())
+		if err := l.CommandMotors(&a); err != nil {
+			t.Fatal(err)
+		}
+		var d Decision
+		for k := range int64(20) {
+			d = Decision{Offboard: true, Stage: stage, Sent: quad.Command{Thrust: quad.Gravity}}
+			l.rotors.decide((k+1)*20e6, &Request{Motors: motors.Command{1, 1, 1, 1}}, &d)
+		}
+		for i, u := range d.Motors {
+			if (u > 0.65) != most || !most && math.Abs(u-a.Hover()) > 0.05 {
+				t.Errorf("%v: motor %d is at %g", stage, i, u)
+			}
+		}
 	}
 }
 

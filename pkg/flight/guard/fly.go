@@ -15,7 +15,7 @@ func (g *Guard) command(in *Input, dt float64) quad.Command {
 		!g.tripAsked
 	switch {
 	case policy:
-		c := g.limits.Clip(in.Command)
+		c := g.leadOver(g.limits.Clip(in.Command), dt)
 		g.limited = c != in.Command
 		return c
 	case g.mode == Autopilot: // where the robot is, should commands be followed from now on
@@ -28,6 +28,22 @@ func (g *Guard) command(in *Input, dt float64) quad.Command {
 	}
 	return g.fly(dt)
 }
+
+// leadOver is the policy's command c, or one between the law's and c in the first moments after the law flew. A policy
+// that brakes may turn the robot by several rad/s at once. Should the controller stop just then, as it did before, an
+// autopilot goes on with that for half a second.
+func (g *Guard) leadOver(c quad.Command, dt float64) quad.Command {
+	share := g.inMode / leadOverTime
+	if g.mode != Flying || !g.lawFlew || share >= 1 {
+		return c
+	}
+	from := g.fly(dt)
+	return quad.Command{Thrust: from.Thrust + share*(c.Thrust-from.Thrust),
+		Rates: from.Rates.Add(c.Rates.Sub(from.Rates).Scale(share))}
+}
+
+// leadOverTime is how long the way from the law's commands to the policy's takes, s.
+const leadOverTime = 0.5
 
 // farewell is the last command before the guard falls silent. An autopilot holds it for half a second or more, so that
 // it turns slowly: to where thrust and wind are in balance.

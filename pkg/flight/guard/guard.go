@@ -55,6 +55,7 @@ type Guard struct {
 
 	now         float64 // of the last tick, NaN before the first, s
 	inMode      float64 // time in the mode, s
+	lawFlew     bool    // in the mode before
 	wellFor     float64 // time without a fault, s
 	cause       Cause   // of the trip
 	violation   Cause   // of the last tick

@@ -120,3 +120,35 @@ func TestPolicyGetsASlowRobotBack(t *testing.T) {
 		t.Errorf("it had %.2f m/s", returned)
 	}
 }
+
+// A policy that gets the robot back asks for more and more of what is sent: a controller that stops again just then
+// leaves the robot with a command that is nearly the law's.
+func TestLawLeadsOverToThePolicy(t *testing.T) {
+	g := newGuard(t)
+	healthy(t, g, 50)
+	k, stall := 50, 0.2
+	next := func() quad.Command {
+		in := hovering(k)
+		in.Now, in.Stamp = in.Now+stall, in.Stamp+stall
+		k++
+		return g.Tick(&in)
+	}
+	law := next()
+	for g.Mode() != Flying {
+		if law = next(); k > 150 {
+			t.Fatalf("the policy does not fly again: %v", g.Tripped())
+		}
+	}
+	whole := asked.Thrust - law.Thrust
+	for share := 0.02 / leadOverTime; share < 1-1e-9; share += 0.02 / leadOverTime {
+		c := next()
+		if got := (c.Thrust - law.Thrust) / whole; math.Abs(got-share) > 0.1 || g.Stage() != Limited {
+			t.Fatalf("%.2f of the way to the policy's command, expected %.2f, in stage %v", got, share, g.Stage())
+		}
+	}
+	for range 20 {
+		if c := next(); c != asked || g.Stage() != Policy {
+			t.Fatalf("%+v in stage %v", c, g.Stage())
+		}
+	}
+}

@@ -7,7 +7,7 @@ type Stage uint8
 // Stages. In Hold, Land, Blind and Off the guard holds control authority; in Hold it may hand back by itself.
 const (
 	Policy      Stage = 0 // the policy's command is sent as it is
-	Limited     Stage = 1 // the policy's command is sent, cut to the limits
+	Limited     Stage = 1 // the policy's command is sent, cut to the limits, or led over to from the law's
 	Hold        Stage = 2 // the guard's control law holds a position, or climbs in a take-off
 	Land        Stage = 3 // the guard's control law descends
 	Blind       Stage = 4 // no usable state: the control law flies on dead reckoning, and soon descends
@@ -29,7 +29,7 @@ func (s Stage) String() string {
 // Offboard reports whether the autopilot followed the tick's command.
 func (s Stage) Offboard() bool { return s.PolicyFlies() || s.HoldsAuthority() }
 
-// PolicyFlies reports whether the policy's command was sent and followed, as it was or cut to the limits.
+// PolicyFlies reports whether the policy's command was sent and followed, as it was or limited.
 func (s Stage) PolicyFlies() bool { return s == Policy || s == Limited }
 
 // HoldsAuthority reports whether the guard's own command was sent and followed: it has tripped, takes off, or the

@@ -202,7 +202,7 @@ const noticeTime = 0.4
 // enter takes up a mode.
 func (g *Guard) enter(to Mode, on Event) {
 	from := g.mode
-	g.mode, g.inMode = to, 0
+	g.mode, g.inMode, g.lawFlew = to, 0, from.LawFlies()
 	g.belief.unproven = g.belief.unproven && to.Aloft()
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
 		g.restingFor = 0
@@ -230,6 +230,7 @@ func (g *Guard) enter(to Mode, on Event) {
 			g.forgive()
 		}
 		g.cause = None
+		g.hold() // what the law leads over from
 	case Holding:
 		if on == FoundSoon || on == Found || on == Falls {
 			g.found()

@@ -219,7 +219,7 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	case last.Stage == guard.Policy:
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:
-		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits")
+		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits or led over to from the guard's law")
 	case last.Stage == guard.NotOffboard && last.Cause == guard.None:
 		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
 	case last.Stage == guard.NotOffboard && last.Cause == guard.NotReady:
