@@ -153,7 +153,8 @@ func TestPolicySeesWhatWasSentInItsPlace(t *testing.T) {
 	}
 	own, given, limited := next(guard.Policy, false), next(guard.Policy, true), next(guard.Limited, false)
 	if limited != given || own == given {
-		t.Errorf("%+v after a limited command, %+v where it is given, %+v where nothing was limited", limited, given, own)
+		t.Errorf("%+v after a limited command, %+v where it is given, %+v where nothing was limited", limited, given,
+			own)
 	}
 }
 

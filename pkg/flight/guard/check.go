@@ -32,9 +32,15 @@ func (g *Guard) check(in *Input, dt float64, missed bool) Cause {
 // checkState brings the belief up to date: by the state given or, where that cannot be used, by dead reckoning.
 func (g *Guard) checkState(in *Input, dt float64) Cause {
 	b := &g.belief
-	wrong := g.checkSample(in)
+	wrong := Grounded
+	if !g.lift.unseen { // else it looks at another body
+		wrong = g.checkSample(in)
+	}
 	if wrong == None {
 		g.findFall(in, dt)
+	}
+	if wrong == None && g.risesUnseen(in, dt) {
+		wrong = Grounded
 	}
 	if wrong == None {
 		if in.Stamp < b.stamp-g.config.MaxAge { // the clock was set back

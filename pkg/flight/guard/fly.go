@@ -64,12 +64,7 @@ func (g *Guard) fly(dt float64) quad.Command {
 	r := quad.Reference{P: g.holdPoint, Yaw: g.yaw}
 	switch g.mode {
 	case TakingOff:
-		top := g.config.Ground + g.config.TakeoffHeight
-		if g.climbZ < top {
-			r.V.Z = g.config.TakeoffSpeed
-		}
-		g.climbZ = min(g.climbZ+g.config.TakeoffSpeed*dt, top)
-		r.P.Z = g.climbZ
+		r.P.Z, r.V.Z = g.climb(dt)
 	case Landing, BlindLanding:
 		r.P.Z, r.V.Z = g.sink(dt, s)
 		if g.restingFor > restingSoon { // whatever the place says, it is not pushed along the floor
@@ -84,6 +79,9 @@ func (g *Guard) fly(dt float64) quad.Command {
 	g.law.gains.MaxTilt = g.mostTilt(gently)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
+	if g.mode == TakingOff && !g.lift.done {
+		c.Thrust = g.liftThrust()
+	}
 	if (g.blindFor > 0 || gently) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {
 		c.Rates = c.Rates.Shorten(slowTurn)
 	}
@@ -139,7 +137,7 @@ func (g *Guard) settling(s *quad.State) float64 {
 	landing, seen := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0
 	felt := seen && g.hiddenDelay == 0
 	switch low := s.P.Z <= g.config.Ground+settlingHeight; {
-	case g.belief.unproven:
+	case g.belief.unproven || g.lift.unseen && s.V.Z < 0:
 		return settlingThrust * quad.Gravity
 	case landing && (low && !felt && g.restingFor > 0 || seen && g.restingFor > restingSoon):
 		return standingThrust * quad.Gravity
@@ -203,12 +201,6 @@ func (g *Guard) flying() bool {
 func (c *Config) Flying(s *quad.State) bool {
 	return s.P.Z > c.Ground+minFlightHeight || s.V.Norm() > minFlightSpeed
 }
-
-// rises reports whether a robot that takes off has left the ground, where least thrust would have it fall.
-func (g *Guard) rises() bool { return g.belief.state.P.Z > g.holdPoint.Z+leastRise }
-
-// leastRise is by how much a robot has left the ground that is no noise, m.
-const leastRise = 0.04
 
 // hold sets the law's hold point.
 func (g *Guard) hold() {
@@ -274,7 +266,10 @@ func (g *Guard) rest(dt float64) {
 }
 
 func (g *Guard) atRest() bool {
-	if g.blindFor > 0 {
+	switch {
+	case g.lift.unseen:
+		return g.blindFor > unseenDescent
+	case g.blindFor > 0:
 		s := &g.belief.state
 		longest := (g.holdPoint.Z-g.config.Ground+leastBelowFloor)/g.config.BlindDescent + blindSlack
 		below := s.P.Z < g.config.Ground-g.belowFloor() || g.mode == BlindLanding && g.inMode > longest

@@ -69,7 +69,7 @@ var lines = []line{
 	{[]Mode{Ready}, []Event{TakeOffAsked}, TakingOff, []int{170, 292, 350, 292}, 235, 286, "middle", 20},
 	{[]Mode{Landed}, []Event{TakeOffAsked}, TakingOff, []int{70, 470, 70, 355, 372, 355, 372, 314},
 		200, 349, "middle", 20},
-	{[]Mode{TakingOff}, []Event{FaultLow, StaysDown}, Landed, []int{400, 314, 400, 392, 110, 392, 110, 470},
+	{[]Mode{TakingOff}, []Event{FaultLow}, Landed, []int{400, 314, 400, 392, 110, 392, 110, 470},
 		200, 386, "middle", 30},
 	{[]Mode{TakingOff}, []Event{Climbed}, Flying, []int{415, 270, 415, 154}, 422, 170, "start", 18},
 	{[]Mode{TakingOff}, []Event{Fault}, Landing, []int{450, 314, 450, 470}, 457, 385, "start", 9},

@@ -75,6 +75,7 @@ type Guard struct {
 	yaw        float64
 	descentZ   float64 // height of the descending reference, m
 	climbZ     float64 // height of the climbing reference, m
+	lift       lift
 	restingFor float64 // time at rest on the way down, s
 	unseen     bool    // it landed on dead reckoning
 	shownFor   float64 // time with fresh states since then, s
@@ -261,10 +262,12 @@ func (g *Guard) TakeOff() error {
 	switch {
 	case !g.belief.known:
 		return errors.New("no take-off: there is no state")
-	case g.flying() || g.mode != Ready && g.mode != Landed:
+	case g.mode != Ready && g.mode != Landed:
 		return fmt.Errorf("no take-off: the robot is %v, expected ready on the ground", g.mode)
 	case g.violation != None && g.violation != NotReady:
 		return fmt.Errorf("no take-off: %v", g.violation)
+	case g.flying():
+		return errors.New("no take-off: the robot moves, or is above the ground, expected it to stand there")
 	case g.hiddenDelay > 0: // nothing shows it on the ground, and in the air the law would land at once
 		return fmt.Errorf("no take-off: %v, found in flight; ~/reset_guard forgets that", Delayed)
 	}

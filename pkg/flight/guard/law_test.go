@@ -34,6 +34,7 @@ func defaultLimits() (l quad.Limits) {
 // body is a rigid body with lags in thrust and rates, drag and a steady wind, in explicit steps of 1 ms with rotation
 // matrices: nothing of it is shared with the law.
 type body struct {
+	weaker float64 // share of the thrust that is not there
 	p, v   [3]float64
 	r      [3][3]float64 // R_WB
 	thrust float64
@@ -64,7 +65,7 @@ func (b *body) step(c quad.Command) {
 	var a [3]float64
 	along := b.v[0]*b.r[0][2] + b.v[1]*b.r[1][2] + b.v[2]*b.r[2][2]
 	for i := range 3 {
-		a[i] = (b.thrust+(drag-axialDrag)*along)*b.r[i][2] - drag*b.v[i] + b.wind[i]
+		a[i] = ((1-b.weaker)*b.thrust+(drag-axialDrag)*along)*b.r[i][2] - drag*b.v[i] + b.wind[i]
 	}
 	a[2] -= 9.81
 	for i := range 3 {

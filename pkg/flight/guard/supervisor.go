@@ -50,7 +50,6 @@ const (
 	LandAsked                  // a landing was asked for in the air
 	TakeOffAsked               // a take-off was asked for on the ground
 	Climbed                    // the height of the take-off was held for return_after
-	StaysDown                  // the law takes off, and the robot does not leave the ground
 	Lost                       // no states for longer than blind; the autopilot lands by itself
 	LostAlone                  // no usable state for longer than blind_hold; in a landing, for longer than max_age
 	Found                      // there is a usable state again
@@ -66,7 +65,7 @@ const (
 var eventWords = [eventCount]string{"commands not followed, in the air", "commands not followed, on the ground",
 	"commands followed, on the ground", "fault in the air", "fault on the ground",
 	"commands followed, in the air, all well", "land", "take off",
-	"at takeoff_height for return_after", "does not leave the ground", "states silent for blind, autopilot lands",
+	"at takeoff_height for return_after", "states silent for blind, autopilot lands",
 	"no true state for blind_hold, landing: max_age",
 	"state again", "state again, before the autopilot noticed",
 	"state again, in a landing, low, or the third time in 10 s",
@@ -104,7 +103,7 @@ var Transitions = [...]Transition{
 
 	{TakingOff, Unfollowed, Autopilot}, {TakingOff, UnfollowedLow, Disarmed}, {TakingOff, LandAsked, Landing},
 	{TakingOff, Lost, Autopilot}, {TakingOff, LostAlone, BlindLanding}, {TakingOff, Fault, Landing},
-	{TakingOff, FaultLow, Landed}, {TakingOff, StaysDown, Landed}, {TakingOff, Climbed, Flying},
+	{TakingOff, FaultLow, Landed}, {TakingOff, Climbed, Flying},
 
 	{Flying, Unfollowed, Autopilot}, {Flying, UnfollowedLow, Disarmed}, {Flying, LandAsked, Landing},
 	{Flying, Fault, Holding}, {Flying, FaultLow, Landed}, {Flying, AtRest, Landed},
@@ -142,7 +141,7 @@ func (g *Guard) supervise(in *Input) {
 // holds reports whether an event is there in this tick.
 func (g *Guard) holds(e Event, in *Input) bool {
 	flying, followed := g.flying(), !in.NotOffboard && !g.released
-	stands := !flying && !g.belief.unproven && !(g.mode == TakingOff && g.rises())
+	stands := !flying && !g.belief.unproven && !(g.mode == TakingOff && g.mayRise())
 	switch e {
 	case Unfollowed:
 		return in.NotOffboard && flying
@@ -162,8 +161,6 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return followed && !flying && g.takeOffAsked && g.violation == None
 	case Climbed:
 		return g.wellFor >= g.config.ReturnAfter && g.climbed()
-	case StaysDown:
-		return !flying && g.inMode > minFlightHeight/g.config.TakeoffSpeed+riseTime
 	case Lost:
 		return g.blindFor > g.config.Blind && in.AutopilotLands && silentSource(g.violation)
 	case LostAlone:
@@ -203,6 +200,9 @@ const noticeTime = 0.4
 func (g *Guard) enter(to Mode, on Event) {
 	from := g.mode
 	g.mode, g.inMode, g.lawFlew = to, 0, from.LawFlies()
+	if g.lift.unseen && !to.LawFlies() { // where it is nobody knows
+		g.lift.unseen, g.belief.known = false, false
+	}
 	g.belief.unproven = g.belief.unproven && to.Aloft()
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
 		g.restingFor = 0
@@ -213,17 +213,15 @@ func (g *Guard) enter(to Mode, on Event) {
 	case Ready, Landed:
 		g.landAsked, g.tripAsked, g.takeOffAsked = false, false, false
 		g.unseen, g.shownFor, g.falls = on == AtRest && g.blindFor > 0, 0, false
-		switch on {
-		case FaultLow:
+		if on == FaultLow {
 			g.cause = g.violation
-		case StaysDown:
-			g.cause = Grounded
 		}
 	case TakingOff:
 		g.takeOffAsked, g.cause = false, None
 		g.law.Reset()
 		g.hold()
 		g.holdPoint, g.climbZ = g.belief.state.P, g.belief.state.P.Z
+		g.lift.begin(&g.belief.state, g.now)
 	case Flying:
 		g.saturatedFor, g.landAsked, g.tripAsked = 0, false, false
 		if on == WellAgain {
@@ -249,10 +247,6 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.holdPoint.Z = max(g.holdPoint.Z, g.descentZ) // a take-off began on the ground
 	}
 }
-
-// riseTime is what a robot has to leave the ground in, once the reference of the take-off has, s. By then the law asks
-// for three quarters more than its weight.
-const riseTime = 2.0
 
 // found has the law fly on from a state that is there again.
 func (g *Guard) found() {
