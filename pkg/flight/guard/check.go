@@ -146,7 +146,7 @@ func (g *Guard) updateBelief(in *Input) {
 		velocity = g.velocity(in, velocity)
 	}
 	believed := g.belief.update(&in.State, velocity, in.Stamp, g.mode.Aloft() && g.low(&in.State))
-	if late, found := g.lateSinceGap(); found && !in.NotOffboard {
+	if late, found := g.lateSinceGap(); found && !in.NotOffboard && g.config.Flying(&in.State) {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
 	}

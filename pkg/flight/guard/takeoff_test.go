@@ -203,6 +203,29 @@ func TestTakeOffThatNobodyFollowsIsNoTrip(t *testing.T) {
 	}
 }
 
+// States that are missing for a moment in a take-off, and come from where the robot stood, are not taken for late.
+func TestMomentWithoutStatesInATakeOffIsNoDelay(t *testing.T) {
+	for from := 0.1; from < 0.8; from += 0.04 {
+		for lasts := 0.12; lasts < 0.5; lasts += 0.04 {
+			g, w := newGuard(t), &world{body: newBody(so3.Vec3{}, so3.Vec3{}, so3.Identity())}
+			w.weaker = 0.9 // it stays down
+			seen := Input{}
+			flyGuarded(g, w, PathFollower{newLaw(t), onFloor}, 6, func(at float64, in *Input) {
+				if at == 2 && g.TakeOff() != nil {
+					t.Fatal("no take-off")
+				}
+				if at > 2+from && at < 2+from+lasts {
+					in.State, in.Stamp = seen.State, seen.Stamp
+				}
+				seen = *in
+			}, func(float64, *quad.State) {})
+			if g.hiddenDelay != 0 || g.Mode() != Landed {
+				t.Errorf("from %.2f s on for %.2f s: a delay of %.2f s, %v", from, lasts, g.hiddenDelay, g.Mode())
+			}
+		}
+	}
+}
+
 // A delay that was found in flight does not show on the ground: the law would take off and land at once, each time.
 func TestTakeOffIsRefusedWithHiddenDelay(t *testing.T) {
 	g := newGuard(t)
