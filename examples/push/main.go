@@ -19,8 +19,9 @@ import (
 )
 
 func main() {
-	seed := flag.Uint64("seed", 1, "of all that is drawn")
-	rounds := flag.Int("rounds", 1, "of pushing and learning")
+	b := pushing.DefaultBudget()
+	flag.Uint64Var(&b.Seed, "seed", 1, "of all that is drawn")
+	flag.IntVar(&b.Times, "rounds", 1, "of pushing and learning")
 	trials := flag.Int("trials", 200, "of each policy, with each kind of box")
 	plots := flag.String("plots", "", "folder for pictures")
 	oracle := flag.Bool("oracle", false, "train a policy that knows what is hidden, too")
@@ -28,8 +29,6 @@ func main() {
 	if flag.NArg() != 1 {
 		log.Fatal("usage: push [-seed N] [-rounds N] [-trials N] [-oracle] [-plots DIR] BUNDLE")
 	}
-	b := pushing.DefaultBudget()
-	b.Seed, b.Times = *seed, *rounds
 	began := time.Now()
 	b.Progress = func(format string, a ...any) {
 		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
@@ -70,13 +69,11 @@ func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots,
 	if err == nil {
 		err = pushing.Table(os.Stdout, results)
 	}
+	if err == nil && plots != "" {
+		err = draw(plots, b.Task, results)
+	}
 	if err != nil {
 		return err
-	}
-	if plots != "" {
-		if err := draw(plots, b.Task, results); err != nil {
-			return err
-		}
 	}
 	return bundle.Write(out, l.Bundle)
 }
