@@ -123,7 +123,7 @@ func misledFor(c Cause) float64 {
 func (g *Guard) suspect(in *Input) (Cause, float64) {
 	d := &g.detector
 	if since, found := d.frozen(in.Stamp); found {
-		d.pose.stuck, d.height.stuck = true, true
+		d.pose.stuck, d.height.stuck, d.attitude.stuck = true, true, true
 		return Frozen, since
 	}
 	if in.NotOffboard || !g.flying() { // commands are not what moves it

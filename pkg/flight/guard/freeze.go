@@ -74,6 +74,9 @@ func (d *detector) compare(s *quad.State, stamp float64) {
 		d.fine = step > tinyStep && step < fineStep
 	}
 	d.pose.add(s.P == d.same.P && s.Q == d.same.Q, stamp)
+	if d.attitude.add(s.Q == d.same.Q, stamp); d.attitude.times == 0 {
+		d.attitude.lively++
+	}
 	d.height.add(math.Abs(s.P.Z-d.same.P.Z) < tinyStep, stamp)
 	d.step = s.P.Sub(d.same.P).Norm()
 	d.same = *s
@@ -88,10 +91,13 @@ func (d *detector) stands() {
 	d.height.stands()
 }
 
-// frozen reports whether the source repeats itself, or its height alone, and since when.
+// frozen reports whether the source repeats itself, or its height or attitude alone, and since when.
 func (d *detector) frozen(now float64) (since float64, found bool) {
 	if d.repeatsHeight() && d.height.frozen(now) {
 		return d.height.since, true
+	}
+	if d.attitude.usual < mostUsual && d.attitude.noisy() && d.attitude.frozen(now) {
+		return d.attitude.since, true
 	}
 	return d.pose.since, d.pose.frozen(now)
 }

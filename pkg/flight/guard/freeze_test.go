@@ -227,3 +227,30 @@ func TestNoiseIsProvenAnew(t *testing.T) {
 		t.Errorf("with noise anew: noisy %v, usual %g s", r.noisy(), r.usual)
 	}
 }
+
+// An attitude that stands still, while positions go on, is a frozen source as well: the law would turn the robot over.
+func TestAttitudeThatStandsStill(t *testing.T) {
+	for k, wind := range []float64{0, 1, 4, 0, 1, 4} {
+		for since := 6.0; since < 8; since += 0.4 {
+			rng, frozen, g := rand.New(rand.NewPCG(1, 2)), so3.Quat{}, newGuard(t)
+			w := &world{body: newBody(so3.Vec3{Z: 1}, so3.Vec3{}, so3.Identity())}
+			w.wind[0] = wind
+			var path Path = still{quad.Reference{P: so3.Vec3{Z: 1}}}
+			if k >= 3 {
+				path = eight{}
+			}
+			flyGuarded(g, w, PathFollower{newLaw(t), path}, 16, func(at float64, in *Input) {
+				e := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+				in.State.Q = in.State.Q.Mul(so3.Exp(e.Scale(1e-3)))
+				if at < since {
+					frozen = in.State.Q
+				}
+				in.State.Q = frozen
+			}, func(float64, *quad.State) {})
+			if n := g.Count(Frozen); !w.landed || w.hardest > 1 || n == 0 {
+				t.Errorf("wind %g m/s², from %.1f s on: found %d times, landed %v, the floor at %.2f m/s", wind, since,
+					n, w.landed, w.hardest)
+			}
+		}
+	}
+}
