@@ -233,6 +233,7 @@ func (g *Guard) Trip() { g.tripAsked = true }
 // ShiftTimes has all times follow a clock that was set by so many seconds, and reads now.
 func (g *Guard) ShiftTimes(by, now float64) {
 	g.belief.shift(by, now)
+	g.lift.free.at += by
 	g.sampled = math.NaN()
 	g.detector.reset()
 }
@@ -285,6 +286,8 @@ func (g *Guard) Reset() error {
 	case g.violation != None && g.violation != NotReady && g.violation != Delayed && g.violation != Drifting &&
 		g.violation != Inconsistent:
 		return fmt.Errorf("the guard stays: %v", g.violation)
+	case g.mode == TakingOff && !g.flying() && g.mayRise():
+		return errors.New("the guard stays: the robot takes off")
 	case g.mode.LawFlies() && !g.flying() && (g.restingFor <= restingSoon || g.belief.unproven):
 		// least thrust would drop it
 		return errors.New("the guard stays: the robot is about to touch down")

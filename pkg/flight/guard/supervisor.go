@@ -203,6 +203,9 @@ func (g *Guard) enter(to Mode, on Event) {
 	if g.lift.unseen && !to.LawFlies() { // where it is nobody knows
 		g.lift.unseen, g.belief.known = false, false
 	}
+	if from == TakingOff && to.LawFlies() {
+		g.endLift()
+	}
 	g.belief.unproven = g.belief.unproven && to.Aloft()
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
 		g.restingFor = 0

@@ -23,6 +23,7 @@ const (
 
 	// Nobody knows what its motors give, so that it sinks by less thrust than any robot's weight, not by a speed.
 	unseenDescent = 3.0 // s after which it stands
+	mostBehind    = 0.5 // m by which a robot that climbs may stay behind its reference: a quarter more weight takes 0.4
 )
 
 // begin has a robot that stands leave the ground.
@@ -39,12 +40,18 @@ func (g *Guard) liftThrust() float64 {
 // it is believed to be where commands make it, until it has landed.
 func (g *Guard) risesUnseen(in *Input, dt float64) bool {
 	l := &g.lift
-	if g.mode != TakingOff || l.done {
+	if g.mode != TakingOff {
 		return false
 	}
 	g.belief.plant.advance(&l.free, g.now, so3.Vec3{})
 	if free := &l.free.state; free.P.Z < g.holdPoint.Z {
 		free.P.Z, free.V = g.holdPoint.Z, so3.Vec3{}
+	}
+	if l.done {
+		if g.climbZ > g.belief.state.P.Z+mostBehind+g.config.TakeoffSpeed/10 { // what rose was another body
+			g.unsee(in.Stamp)
+		}
+		return l.unseen
 	}
 	if l.risenFor += dt; !g.rises() {
 		l.risenFor = 0
@@ -52,11 +59,28 @@ func (g *Guard) risesUnseen(in *Input, dt float64) bool {
 	if l.done = l.risenFor >= liftProof; l.done {
 		g.climbZ = g.belief.state.P.Z
 	}
-	l.unseen = !l.done && l.free.state.P.Z > g.holdPoint.Z+mostUnseen
-	if l.unseen {
-		g.belief.begin(&l.free.state, in.Stamp)
+	if !l.done && l.free.state.P.Z > g.holdPoint.Z+mostUnseen {
+		g.unsee(in.Stamp)
 	}
 	return l.unseen
+}
+
+// unsee has the robot believed where commands make it, until it has landed.
+func (g *Guard) unsee(stamp float64) {
+	g.lift.unseen = true
+	g.belief.begin(&g.lift.free.state, stamp)
+}
+
+// endLift ends a take-off before states have shown it. A robot that should be in the air then lands from there.
+func (g *Guard) endLift() {
+	l := &g.lift
+	if l.unseen || l.done || g.blindFor == 0 && g.rises() {
+		return
+	}
+	g.belief.plant.advance(&l.free, g.now, so3.Vec3{})
+	if l.free.state.P.Z > g.holdPoint.Z+leastRise {
+		g.unsee(g.now)
+	}
 }
 
 // climb raises the climbing reference of a robot that has left the ground, and returns its height and speed.

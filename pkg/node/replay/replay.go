@@ -284,13 +284,11 @@ func (f *flight) step(s *msgs.Step) error {
 	f.loop.FinishTick(&f.tick)
 	t := &ReplayedTick{Step: s, Policy: f.loop.Policy(), Again: f.tick.Command, Inputs: f.loop.Inputs(), Latent: latent}
 	off := difference(f.tick.Command, s.Command)
-	flew := was.PolicyFlies()
-	if flew {
-		off = math.Max(off, difference(f.tick.Sent, s.CommandSent))
+	if t.Off = off; was == guard.Policy { // in what else goes out the guard's law has a share
+		t.Off = math.Max(off, difference(f.tick.Sent, s.CommandSent))
 	}
-	t.Off = off
 	f.learned = f.learned || was == guard.NotOffboard || !f.loop.Policy().Corrects()
-	f.count(s, flew, off)
+	f.count(s, was.PolicyFlies(), t.Off)
 	f.prime(s)
 	if f.each != nil {
 		f.each(t)
@@ -305,12 +303,14 @@ func (f *flight) obey(was guard.Stage) {
 	f.loop.Guard().Recall(was)
 }
 
-// prime gives the loop the recorded commands, until it has all of the past that the policy sees.
+// prime gives the loop the recorded commands, until it has all of the past that the policy sees, and limited ones.
 func (f *flight) prime(s *msgs.Step) {
-	if f.past {
+	c := s.Command
+	if guard.Stage(s.GuardState) == guard.Limited {
+		c = s.CommandSent
+	} else if f.past {
 		return
 	}
-	c := s.Command
 	f.loop.OverrideLastCommand(quad.Command{Thrust: c[0], Rates: so3.Vec3{X: c[1], Y: c[2], Z: c[3]}})
 	const enough = 60 // the longest past, and what the estimator takes
 	if f.given++; f.given >= enough {
