@@ -131,27 +131,7 @@ func (n *simulator) listen(m *stdmsgs.Float64MultiArray, _ ros.Info) {
 
 // run lets time pass until ctx is done.
 func (n *simulator) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		now := time.Now()
-		wait := n.pace.Wait(now)
-		if wait <= 0 {
-			n.advance(now)
-			n.pace.Advanced(now)
-			continue
-		}
-		timer.Reset(wait)
-		select {
-		case <-ctx.Done():
-		case tau := <-n.commands:
-			n.obey(tau)
-		case <-timer.C:
-			if n.pace.Awaits() {
-				n.pace.GaveUp(time.Now())
-			}
-		}
-	}
+	_ = pace.Run(ctx, &n.pace, n.commands, n.obey, func(now time.Time) error { n.advance(now); return nil })
 }
 
 // obey has the joints follow a command from now on, which answers the newest state: commands have no stamp.

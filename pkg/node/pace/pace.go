@@ -1,7 +1,10 @@
 // Package pace says when a simulation goes on: by the wall, or in lockstep with what commands it.
 package pace
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Pace says when the simulation goes on: by the wall, on a grid that does not drift, or in lockstep, as soon as the
 // command has come that a sample asks for. Times of samples and commands are ns on the simulation's clock.
@@ -92,3 +95,32 @@ func (p *Pace) Awaits() bool { return p.awaited != 0 }
 
 // Skipped is how many advances the wall did not wait for.
 func (p *Pace) Skipped() uint64 { return p.skipped }
+
+// Run lets time pass until ctx is done, or an advance fails. It advances whenever that is due on the wall, and obeys
+// commands as they come.
+func Run[C any](ctx context.Context, p *Pace, commands <-chan C, obey func(C), advance func(time.Time) error) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		now := time.Now()
+		wait := p.Wait(now)
+		if wait <= 0 {
+			if err := advance(now); err != nil {
+				return err
+			}
+			p.Advanced(now)
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case c := <-commands:
+			obey(c)
+		case <-timer.C:
+			if p.Awaits() {
+				p.GaveUp(time.Now())
+			}
+		}
+	}
+	return nil
+}

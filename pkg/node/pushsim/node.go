@@ -122,29 +122,8 @@ func (n *simulator) listen(m *geometrymsgs.TwistStamped, _ ros.Info) {
 // run lets time pass until ctx is done.
 func (n *simulator) run(ctx context.Context) {
 	defer n.world.Close()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		now := time.Now()
-		wait := n.pace.Wait(now)
-		if wait <= 0 {
-			if err := n.advance(now); err != nil {
-				n.Log().Error().Msgf("the simulation ends: %v", err)
-				return
-			}
-			n.pace.Advanced(now)
-			continue
-		}
-		timer.Reset(wait)
-		select {
-		case <-ctx.Done():
-		case c := <-n.commands:
-			n.obey(c)
-		case <-timer.C:
-			if n.pace.Awaits() {
-				n.pace.GaveUp(time.Now())
-			}
-		}
+	if err := pace.Run(ctx, &n.pace, n.commands, n.obey, n.advance); err != nil {
+		n.Log().Error().Msgf("the simulation ends: %v", err)
 	}
 }
 
