@@ -194,7 +194,7 @@ const (
 
 func (g *Guard) flying() bool {
 	s := &g.belief.state
-	return g.belief.known && (g.config.Flying(s) || g.mode == Flying && s.V.Norm() > guardedSpeed)
+	return g.lift.unseen || g.belief.known && (g.config.Flying(s) || g.mode == Flying && s.V.Norm() > guardedSpeed)
 }
 
 // Flying reports whether a robot is in the air, as far as its height and its speed tell.

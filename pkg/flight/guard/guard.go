@@ -144,6 +144,9 @@ func (g *Guard) count(dt float64) {
 	} else {
 		g.wellFor = 0
 	}
+	if g.mode == Autopilot && g.inMode > noticeTime { // it has flown it elsewhere
+		g.forgetLift()
+	}
 	g.rest(dt)
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"testing"
@@ -235,23 +236,24 @@ type world struct {
 	*body
 	hardest float64 // fastest fall at which it met the floor, m/s
 	landed  bool
+	hz      int // ticks a second; 0: 50
 }
 
-// flyGuarded runs 50 ticks a second for some seconds: policy asks, spoil changes the guard's input, see sees the truth.
+// flyGuarded runs w.hz ticks a second for some seconds: policy asks, spoil changes the guard's input, see the truth.
 func flyGuarded(g *Guard, w *world, policy quad.Controller, seconds float64, spoil func(t float64, in *Input),
 	see func(t float64, s *quad.State)) {
-	last := w.state()
-	for k := range int(seconds * 50) {
-		t := float64(k) * 0.02
+	last, hz := w.state(), cmp.Or(w.hz, 50)
+	for k := range int(seconds * float64(hz)) {
+		t := float64(k) * (1 / float64(hz))
 		s := w.state()
 		see(t, &s)
-		in := Input{Now: t, Stamp: t - 0.02, State: last, Command: policy.Command(t, &last)}
+		in := Input{Now: t, Stamp: t - 1/float64(hz), State: last, Command: policy.Command(t, &last)}
 		if k == 0 {
 			in.Stamp = t
 		}
 		spoil(t, &in)
 		c := g.Tick(&in)
-		for range 20 {
+		for range 1000 / hz {
 			w.step(c)
 			if w.p[2] <= 0 && w.v[2] < 0 {
 				w.hardest, w.landed = max(w.hardest, -w.v[2]), true

@@ -141,12 +141,13 @@ func (g *Guard) supervise(in *Input) {
 // holds reports whether an event is there in this tick.
 func (g *Guard) holds(e Event, in *Input) bool {
 	flying, followed := g.flying(), !in.NotOffboard && !g.released
-	stands := !flying && !g.belief.unproven && !(g.mode == TakingOff && g.mayRise())
+	mayFly := flying || g.mode == TakingOff && g.mayRise()
+	stands := !mayFly && !g.belief.unproven
 	switch e {
 	case Unfollowed:
-		return in.NotOffboard && flying
+		return in.NotOffboard && mayFly
 	case UnfollowedLow:
-		return in.NotOffboard && !flying
+		return in.NotOffboard && !mayFly
 	case Standing:
 		return followed && !flying && g.belief.known
 	case Fault:
@@ -200,10 +201,10 @@ const noticeTime = 0.4
 func (g *Guard) enter(to Mode, on Event) {
 	from := g.mode
 	g.mode, g.inMode, g.lawFlew = to, 0, from.LawFlies()
-	if g.lift.unseen && !to.LawFlies() { // where it is nobody knows
-		g.lift.unseen, g.belief.known = false, false
+	if !to.LawFlies() && to != Autopilot {
+		g.forgetLift()
 	}
-	if from == TakingOff && to.LawFlies() {
+	if from == TakingOff && (to.LawFlies() || to == Autopilot) {
 		g.endLift()
 	}
 	g.belief.unproven = g.belief.unproven && to.Aloft()

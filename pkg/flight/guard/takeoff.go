@@ -10,20 +10,28 @@ import (
 type lift struct {
 	free     motion  // what commands make of a robot of the usual weight
 	risenFor float64 // time for which states have shown that it rises, s
+	from     float64 // m, the height at which they began to
+	least    motion  // what commands make of it since then, were it as heavy as what lifted it allows
+	lifted   float64 // m/s², the thrust that lifted it
 	done     bool    // they have shown it long enough
 	unseen   bool    // the robot should be in the air by now, and no state shows it
 }
 
 const (
 	liftFrom   = 0.5  // weights, the thrust of the first moment
-	liftRate   = 16.0 // m/s³ by which thrust grows
+	liftRate   = 12.0 // m/s³ by which thrust grows
 	liftProof  = 0.06 // s for which states have to show that it rises
-	mostUnseen = 0.42 // m that the robot may rise unseen: one of four thirds of its weight has been seen by then
+	liftSpeed  = 0.35 // m/s, at least, of a robot that has risen by leastRise: it has 0.5
+	mostUnseen = 0.5  // m that the robot may rise unseen: one of four thirds of its weight has been seen by then
 	leastRise  = 0.04 // m by which a robot has left the ground, which is no noise
+
+	// Thrust has grown by 3.1 m/s² beyond the weight once a robot has risen by leastRise. Noise may hide a part.
+	liftExcess  = 2.5 // m/s²
+	leastBehind = 0.2 // m by which a robot may stay behind the heaviest that its thrust lifts
+	surelyRisen = 0.4 // m by which nobody lifts another body by chance
 
 	// Nobody knows what its motors give, so that it sinks by less thrust than any robot's weight, not by a speed.
 	unseenDescent = 3.0 // s after which it stands
-	mostBehind    = 0.5 // m by which a robot that climbs may stay behind its reference: a quarter more weight takes 0.4
 )
 
 // begin has a robot that stands leave the ground.
@@ -43,26 +51,54 @@ func (g *Guard) risesUnseen(in *Input, dt float64) bool {
 	if g.mode != TakingOff {
 		return false
 	}
-	g.belief.plant.advance(&l.free, g.now, so3.Vec3{})
-	if free := &l.free.state; free.P.Z < g.holdPoint.Z {
-		free.P.Z, free.V = g.holdPoint.Z, so3.Vec3{}
-	}
+	g.liftBy(&l.free, quad.Gravity)
+	behind := false
 	if l.done {
-		if g.climbZ > g.belief.state.P.Z+mostBehind+g.config.TakeoffSpeed/10 { // what rose was another body
-			g.unsee(in.Stamp)
-		}
-		return l.unseen
+		behind = g.staysBehind() // what rose was another body
+	} else if l.done = g.showsRise(dt); l.done {
+		g.climbZ, l.least = g.belief.state.P.Z, g.belief.motion
+		g.detector.n = 0 // the floor bore it until then
+	} else {
+		behind = l.free.state.P.Z > g.holdPoint.Z+mostUnseen
 	}
-	if l.risenFor += dt; !g.rises() {
-		l.risenFor = 0
-	}
-	if l.done = l.risenFor >= liftProof; l.done {
-		g.climbZ = g.belief.state.P.Z
-	}
-	if !l.done && l.free.state.P.Z > g.holdPoint.Z+mostUnseen {
+	if behind {
 		g.unsee(in.Stamp)
 	}
 	return l.unseen
+}
+
+// showsRise takes in what the newest state shows, and reports whether a rise has been shown long enough. What somebody
+// lifts by hand is slower, or stands again.
+func (g *Guard) showsRise(dt float64) bool {
+	l, z := &g.lift, g.belief.state.P.Z
+	switch {
+	case g.rises() && l.risenFor == 0:
+		l.risenFor, l.from = dt, z
+	case g.rises() && z >= l.from+liftSpeed*l.risenFor:
+		l.risenFor += dt
+	default:
+		l.risenFor, l.lifted = 0, g.sent.Thrust
+	}
+	return l.risenFor >= liftProof
+}
+
+// staysBehind reports whether a robot that has left the ground does less than commands make of any that they lifted.
+func (g *Guard) staysBehind() bool {
+	l, z := &g.lift, g.belief.state.P.Z
+	heaviest := l.lifted
+	if heaviest < g.limits.MaxThrust { // its thrust has grown by so much since it bore the robot
+		heaviest -= liftExcess
+	}
+	g.liftBy(&l.least, heaviest)
+	return z < g.holdPoint.Z+surelyRisen && l.least.state.P.Z > z+leastBehind
+}
+
+// liftBy carries m on to now under the commands sent, for a robot of some weight, m/s², that the ground bears.
+func (g *Guard) liftBy(m *motion, weight float64) {
+	g.belief.plant.advance(m, g.now, so3.Vec3{Z: quad.Gravity - weight})
+	if s := &m.state; s.P.Z < g.holdPoint.Z {
+		s.P.Z, s.V = g.holdPoint.Z, so3.Vec3{}
+	}
 }
 
 // unsee has the robot believed where commands make it, until it has landed.
@@ -80,6 +116,13 @@ func (g *Guard) endLift() {
 	g.belief.plant.advance(&l.free, g.now, so3.Vec3{})
 	if l.free.state.P.Z > g.holdPoint.Z+leastRise {
 		g.unsee(g.now)
+	}
+}
+
+// forgetLift has nobody know any more where a robot is that rose unseen.
+func (g *Guard) forgetLift() {
+	if g.lift.unseen {
+		g.lift.unseen, g.belief.known = false, false
 	}
 }
 
