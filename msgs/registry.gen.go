@@ -1849,6 +1849,12 @@ var types = map[string]entry{
 		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
 		create: func() cdr.Message { return NewLearnerStatus() },
 	},
+	"vnd/msg/PushStep": {
+		hash:   "RIHS01_18883cd8d1215d08c273722f6240ed1e3fa9018ebba41e5ac4dc74a2c8e3f52b",
+		source: "msg/PushStep.msg",
+		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
+		create: func() cdr.Message { return NewPushStep() },
+	},
 	"vnd/msg/Step": {
 		hash:   "RIHS01_0a8e5bee3fbc759bc73c8ad549048f701413eb749fefb6e83d2bf5bfbcb887fe",
 		source: "msg/Step.msg",

@@ -55,12 +55,13 @@ const (
 	ArmStep       = "arm_step"
 )
 
-// Topics of a pushed box. Poses have MocapQoS, the others CommandQoS.
+// Topics of a pushed box. Poses have MocapQoS, PushStep has StepQoS, the others CommandQoS.
 const (
 	BoxPose   = "box/pose"
 	ToolPose  = "tool/pose"
 	GoalPose  = "goal/pose"
 	ToolTwist = "tool/twist"
+	PushStep  = "push_step"
 )
 
 // JointStatesQoS is reliable, volatile, depth 1: as joint_state_broadcaster of ros2_control offers them.

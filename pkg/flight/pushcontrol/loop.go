@@ -93,6 +93,12 @@ func NewLoop(p *vnd.Actor[float32], dt float64, c Config) *Loop {
 // Stage is where the loop stands, and why it stopped.
 func (l *Loop) Stage() (Stage, string) { return l.stage, l.why }
 
+// Goal is where the box is to be: x, y, heading.
+func (l *Loop) Goal() [3]float64 { return l.observer.Goal }
+
+// Swap has another policy push on from the next tick.
+func (l *Loop) Swap(p *vnd.Actor[float32]) { l.policy = NewPolicy(p, 1) }
+
 // Aim begins a push to a goal, x, y, heading, with the next tick.
 func (l *Loop) Aim(goal [3]float64) {
 	l.stage, l.why, l.observer, l.begun = Pushing, "", Observer{Goal: goal}, false

@@ -107,6 +107,23 @@ func TestLoopStops(t *testing.T) {
 	}
 }
 
+// TestSwap: another policy pushes on from the next tick.
+func TestSwap(t *testing.T) {
+	l, still := loop(t), ahead(t, Sees)
+	clear(still.Net.Params)
+	still.Net.Refresh()
+	l.Aim([3]float64{0.15, 0, 0})
+	at, tool := [3]float64{}, [2]float64{-0.1, 0}
+	if before := l.Tick(0, at, tool); before == (pusher.Command{}) {
+		t.Error("it does not push")
+	}
+	l.Swap(still)
+	after := l.Tick(0.02, at, tool)
+	if stage, _ := l.Stage(); after != (pusher.Command{}) || stage != Pushing || l.Goal() != [3]float64{0.15, 0, 0} {
+		t.Errorf("commands %v at stage %d", after, stage)
+	}
+}
+
 // TestForeignBundlesAreRefused: of another robot, and policies that see other numbers.
 func TestForeignBundlesAreRefused(t *testing.T) {
 	for want, c := range map[string]struct {

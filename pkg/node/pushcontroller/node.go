@@ -1,4 +1,5 @@
 // Package pushcontroller is the node push_controller: it has a tool push a box to a goal, by a bundle's policy.
+// Another bundle may come while it pushes.
 // docs/guide/pushing.md names its topics; package pushcontrol holds what it does.
 package pushcontroller
 
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
@@ -28,7 +30,7 @@ const Name = "push_controller"
 
 // Params of the node, read at its start.
 type Params struct {
-	BundleFile string             `param:"bundle_file" default:"" read_only:"true" doc:"bundle whose policy pushes"`
+	BundleFile string             `param:"bundle_file" default:"" read_only:"true" doc:"bundle whose policy pushes; empty: it waits for one on bundle"`
 	Frame      string             `param:"frame" default:"table" read_only:"true" doc:"frame of all poses, z up"`
 	Guard      pushcontrol.Config `param:"guard" read_only:"true" doc:"guard: when a push is given up"`
 	node.Trust
@@ -43,11 +45,14 @@ func Main() {
 type controller struct {
 	*ros.Node
 	params *params.Bound[Params]
-	bundle string // ID
+	trust  *bundle.Trust
 
-	mu      sync.Mutex // of what follows
-	loop    *pushcontrol.Loop
+	mu      sync.Mutex        // of what follows
+	loop    *pushcontrol.Loop // nil: there is no bundle yet
+	bundle  string            // ID
 	twist   *ros.Publisher[geometrymsgs.TwistStamped]
+	steps   *ros.Publisher[msgs.PushStep]
+	step    msgs.PushStep
 	tool    [3]float64
 	seen    int64 // stamp of the tool's newest place, ns; 0: none came
 	ticked  int64 // stamp of the last tick, ns; 0: none since the goal came
@@ -75,11 +80,26 @@ func (c *controller) begin() (err error) {
 	if c.params, err = params.Bind(c.Parameters(), func(p *Params) error { return p.Trust.Check() }); err != nil {
 		return err
 	}
-	if err = c.load(); err != nil {
+	p := c.params.Load()
+	if c.trust, err = p.Trust.New(); err != nil {
+		return err
+	}
+	if err = c.load(p.BundleFile); err != nil {
 		return fmt.Errorf("parameter bundle_file: %w", err)
 	}
+	if w := p.Warning(); w != "" {
+		c.Log().Warn().Msg(w)
+	}
+	return c.connect()
+}
+
+// connect makes the topics and services.
+func (c *controller) connect() (err error) {
 	if c.twist, err = ros.NewPublisher[geometrymsgs.TwistStamped](c.Node, node.ToolTwist,
 		node.CommandQoS()); err != nil {
+		return err
+	}
+	if c.steps, err = ros.NewPublisher[msgs.PushStep](c.Node, node.PushStep, node.StepQoS()); err != nil {
 		return err
 	}
 	one := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
@@ -92,7 +112,11 @@ func (c *controller) begin() (err error) {
 	if _, err = ros.NewSubscription(c.Node, node.GoalPose, node.CommandQoS(), c.addGoal, one); err != nil {
 		return err
 	}
-	if _, err = c.NewTimer(time.Duration(c.loop.Dt*1e9), c.look, one); err != nil {
+	if _, err = c.NewTimer(looks, c.look, one); err != nil {
+		return err
+	}
+	if _, err = ros.NewSubscription(c.Node, "bundle", node.LatchedQoS(), c.addBundle,
+		ros.InGroup(c.Context().NewGroup(ros.Exclusive))); err != nil {
 		return err
 	}
 	if _, err = ros.NewService(c.Node, "~/stop", func(_ *stdsrvs.TriggerRequest, r *stdsrvs.TriggerResponse) {
@@ -110,29 +134,8 @@ func (c *controller) begin() (err error) {
 	return err
 }
 
-// load reads the bundle.
-func (c *controller) load() error {
-	p := c.params.Load()
-	if p.BundleFile == "" {
-		return errors.New("is empty, expected a bundle: go run ./examples/push learns one")
-	}
-	trust, err := p.Trust.New()
-	if err != nil {
-		return err
-	}
-	b, err := bundle.Read(p.BundleFile)
-	if err == nil {
-		err = trust.CheckFile(b)
-	}
-	if err != nil {
-		return err
-	}
-	policy, err := pushcontrol.Load(b)
-	if err == nil {
-		c.bundle, c.loop = b.ID, pushcontrol.NewLoop(policy, b.Dt, p.Guard)
-	}
-	return err
-}
+// looks is how often it looks whether places come.
+const looks = 20 * time.Millisecond
 
 // refuse counts what is not taken, and logs each reason once.
 func (c *controller) refuse(topic string, err error) {
@@ -170,17 +173,26 @@ func (c *controller) addBox(m *geometrymsgs.PoseStamped, _ ros.Info) {
 	defer c.mu.Unlock()
 	stamp, at, ok := c.place(node.BoxPose, m)
 	since := stamp - c.ticked
-	if stage, _ := c.loop.Stage(); !ok || stage != pushcontrol.Pushing || since >= 0 && since < int64(0.9e9*c.loop.Dt) {
+	if !ok || !c.pushes() || since >= 0 && since < int64(0.9e9*c.loop.Dt) {
 		return
 	}
-	c.ticked = stamp
+	c.ticked, c.step.Box = stamp, at
 	most := c.params.Load().Guard.MaxAge
 	if late := float64(stamp-c.seen) / 1e9; !(math.Abs(late) <= most) {
 		c.stop(fmt.Sprintf("no place of the tool on %s within %g s of the box's (guard.max_age)", node.ToolPose, most))
 		return
 	}
-	c.send(stamp, c.loop.Tick(float64(stamp-c.aimed)/1e9, at, [2]float64{c.tool[0], c.tool[1]}))
+	c.send(stamp, c.loop.Tick(float64(stamp-c.aimed)/1e9, at, [2]float64(c.tool[:])))
 	c.say()
+}
+
+// pushes reports whether a push is under way.
+func (c *controller) pushes() bool {
+	if c.loop == nil {
+		return false
+	}
+	stage, _ := c.loop.Stage()
+	return stage == pushcontrol.Pushing
 }
 
 // addGoal begins a push.
@@ -188,10 +200,14 @@ func (c *controller) addGoal(m *geometrymsgs.PoseStamped, _ ros.Info) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, goal, err := bridge.FromTable(m, c.params.Load().Frame)
+	if err == nil && c.loop == nil {
+		err = errors.New("there is no bundle yet (parameter bundle_file, or topic bundle)")
+	}
 	if err != nil {
 		c.refuse(node.GoalPose, err)
 		return
 	}
+	c.step.Push++
 	c.loop.Aim(goal)
 	c.aimed, c.ticked, c.said = int64(c.Now()), 0, pushcontrol.Pushing
 	c.Log().Info().Msgf("pushes to %.3f, %.3f m, heading %.2f rad", goal[0], goal[1], goal[2])
@@ -209,7 +225,7 @@ func (c *controller) look() {
 
 // stop gives a push up: the tool stands.
 func (c *controller) stop(why string) {
-	if stage, _ := c.loop.Stage(); stage != pushcontrol.Pushing {
+	if !c.pushes() {
 		return
 	}
 	c.loop.Stop(why)
@@ -230,26 +246,37 @@ func (c *controller) say() {
 	c.Log().Error().Msgf("the push is given up: %s", why)
 }
 
-// send commands the tool.
+// send commands the tool, and reports the tick.
 func (c *controller) send(stamp int64, v pusher.Command) {
 	m := &geometrymsgs.TwistStamped{}
 	m.Header.Stamp, m.Header.FrameID = bridge.Time(stamp), c.params.Load().Frame
 	m.Twist.Linear.X, m.Twist.Linear.Y = v[0], v[1]
-	if err := c.twist.Publish(m); err != nil {
+	s := &c.step
+	stage, why := c.loop.Stage()
+	s.Header, s.Tool, s.Goal, s.Command = m.Header, [2]float64(c.tool[:]), c.loop.Goal(), v
+	s.BundleID, s.There, s.Fault = c.bundle, stage == pushcontrol.There, why
+	if err := errors.Join(c.twist.Publish(m), c.steps.Publish(s)); err != nil {
 		c.Log().Warn().Msg(err.Error())
 	}
+	s.Seq++
 }
 
 // report is the task "push".
 func (c *controller) report(s *diagnostics.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch stage, why := c.loop.Stage(); stage {
-	case pushcontrol.Pushing:
+	stage, why := pushcontrol.Idle, ""
+	if c.loop != nil {
+		stage, why = c.loop.Stage()
+	}
+	switch {
+	case c.loop == nil:
+		s.Summary(diagnostics.Warn, "waits for a bundle")
+	case stage == pushcontrol.Pushing:
 		s.Summary(diagnostics.OK, "pushes")
-	case pushcontrol.There:
+	case stage == pushcontrol.There:
 		s.Summary(diagnostics.OK, "the box is at its goal")
-	case pushcontrol.Stopped:
+	case stage == pushcontrol.Stopped:
 		s.Summary(diagnostics.Error, "the push was given up: %s", why)
 	default:
 		s.Summary(diagnostics.OK, "waits for a goal on %s", node.GoalPose)
