@@ -21,21 +21,25 @@ import (
 )
 
 type campaignCommand struct {
-	Rows     string `default:"all" placeholder:"ROWS" help:"Rows, commas between: 4, 1-16, names, or all."`
-	Runs     int    `default:"50" help:"Runs of each cell: hover and figure-eight, each in three winds."`
-	Seed     uint64 `default:"1" help:"Seed of all randomness."`
-	Out      string `required:"" placeholder:"DIR" help:"Folder for the report, the policy and pictures of failures."`
-	Bundle   string `placeholder:"BUNDLE" help:"Policy to fly; else the one with which vnd loop begins is trained."`
-	Odometry bool   `help:"Fly by an odometry, with measured velocities; else by poses."`
-	Replay   string `placeholder:"ROW:CELL:RUN" help:"Fly a single run again, and draw it."`
-	Pictures int    `default:"1" help:"Pictures of the worst failures of each row."`
-	Workers  int    `default:"0" help:"Flights at a time; 0 takes all processors."`
+	Rows     string  `default:"all" placeholder:"ROWS" help:"Rows, commas between: 4, 1-16, names, or all."`
+	Runs     int     `default:"50" help:"Runs of each cell: hover and figure-eight, each in three winds."`
+	Seed     uint64  `default:"1" help:"Seed of all randomness."`
+	Out      string  `required:"" placeholder:"DIR" help:"Folder for the report, the policy and pictures of failures."`
+	Bundle   string  `placeholder:"BUNDLE" help:"Policy to fly; else the one with which vnd loop begins is trained."`
+	Odometry bool    `help:"Fly by an odometry, with measured velocities; else by poses."`
+	Mocap    float64 `name:"mocap-rate" default:"200" help:"Samples of motion capture, Hz."`
+	Replay   string  `placeholder:"ROW:CELL:RUN" help:"Fly a single run again, and draw it."`
+	Pictures int     `default:"1" help:"Pictures of the worst failures of each row."`
+	Workers  int     `default:"0" help:"Flights at a time; 0 takes all processors."`
 }
 
 // Run implements `vnd campaign`.
 func (k *campaignCommand) Run(c *console) error {
 	if k.Runs < 1 || k.Pictures < 0 || k.Workers < 0 {
 		return errors.New("--runs, --pictures, --workers: expected at least one run, and no negative number")
+	}
+	if !(k.Mocap >= 10 && k.Mocap <= 1000) {
+		return fmt.Errorf("--mocap-rate: %g Hz, expected 10 to 1000", k.Mocap)
 	}
 	rows, err := campaign.Select(k.Rows)
 	if err != nil {
@@ -81,7 +85,7 @@ func (k *campaignCommand) policies(c *console) (*campaign.Policies, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Odometry = k.Odometry
+	p.Odometry, p.Mocap = k.Odometry, k.Mocap
 	if sitl.Built(sitl.Folder()) == nil {
 		p.Firmware = func(w sim.World) (sim.Firmware, error) { return quadsim.NewBetaflight(w, nil) }
 	}

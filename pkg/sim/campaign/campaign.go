@@ -6,6 +6,7 @@
 package campaign
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -182,6 +183,7 @@ func newRun(p *Policies, row *Row, cell, number int, seed uint64) (*Run, error) 
 		r.Config.Source = control.FromOdometry
 	}
 	r.World, r.Seed = world(r.Cell, cell, number, seed)
+	r.World.Mocap.Rate = cmp.Or(p.Mocap, r.World.Mocap.Rate)
 	r.rng = rand.New(rand.NewPCG(r.Seed, hashed(row.ID)))
 	r.Onset = settled + period*r.rng.Float64()
 	r.twins = p.twins

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vnd/pkg/flight/control"
+	"vnd/pkg/sim"
 )
 
 // Options of a campaign.
@@ -32,6 +33,7 @@ type Report struct {
 	Runs    int         `json:"runs_per_cell"`
 	Bundle  string      `json:"bundle"`
 	By      string      `json:"state_source"` // pose or odometry
+	Mocap   float64     `json:"mocap_hz"`
 	Rows    []RowReport `json:"rows"`
 	Flights int         `json:"flights"`
 	Seconds float64     `json:"seconds"`   // on the wall
@@ -110,7 +112,8 @@ const keptFailures = 5
 func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 	began := time.Now()
 	all := 0
-	out := &Report{Seed: o.Seed, Runs: o.Runs, Bundle: p.Base.ID, By: control.FromPose}
+	out := &Report{Seed: o.Seed, Runs: o.Runs, Bundle: p.Base.ID, By: control.FromPose,
+		Mocap: cmp.Or(p.Mocap, sim.Default().Mocap.Rate)}
 	if p.Odometry {
 		out.By = control.FromOdometry
 	}
