@@ -40,7 +40,7 @@ var onFloor = still{quad.Reference{}}
 
 // States that end in a take-off, at whatever height, end in a landing, and no motors stop in the air.
 func TestTakeOffWithoutStatesLandsSoftly(t *testing.T) {
-	for lost := 1.1; lost < 3.6; lost += 0.2 {
+	for lost := 1.1; lost < 3.6; lost += 0.06 {
 		height, speed := cut(t, newGuard(t), onFloor, 12, func(at float64, in *Input) {
 			if at > lost {
 				in.Stamp = lost - 0.02
