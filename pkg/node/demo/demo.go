@@ -154,7 +154,7 @@ func (d *demo) environment() {
 	for key, value := range d.env {
 		d.fleet.env = append(d.fleet.env, key+"="+value)
 	}
-	for _, key := range []string{"ROS_DISTRO", "CYCLONEDDS_URI"} {
+	for _, key := range []string{"ROS_DISTRO", "RMW_IMPLEMENTATION", "AMENT_PREFIX_PATH", "CYCLONEDDS_URI"} {
 		d.env[key] = d.Getenv(key)
 	}
 }

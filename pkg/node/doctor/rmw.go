@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"fmt"
-
 	"vnd/pkg/ros2/ament"
 	"vnd/pkg/ros2/rmw"
 )
@@ -11,37 +9,34 @@ import (
 // the nodes cannot speak Fast DDS here, or nil.
 func RMW(getenv func(string) string, noFast error) Check {
 	const name = "middleware"
-	chosen := getenv("RMW_IMPLEMENTATION")
-	fast := chosen == rmw.FastDDS || chosen == rmw.FastDDSDynamic
+	asked := getenv("RMW_IMPLEMENTATION")
+	speaks, warning := rmw.Choose(getenv, func() error { return noFast })
 	remedy := "export RMW_IMPLEMENTATION=" + rmw.Cyclone + " in every shell with ros2"
-	if noFast == nil {
-		remedy += ", or RMW_IMPLEMENTATION=" + rmw.FastDDS + " where the nodes start"
-	}
-	found := false
 	w, err := ament.Find(getenv)
-	if err == nil {
-		_, found = w.Prefix(rmw.Cyclone)
-	}
 	switch {
-	case fast && noFast != nil:
+	case speaks == rmw.FastDDS && noFast != nil:
 		return Check{name, Missing, noFast.Error(),
-			"RMW_IMPLEMENTATION is " + chosen + ", so that the nodes do not start"}
-	case fast:
-		return Check{name, OK, "RMW_IMPLEMENTATION is " + chosen + ", which the nodes speak", ""}
-	case err != nil:
-		return Check{name, OK, "no ROS 2 is sourced here, and none is needed; where one is, " + remedy, ""}
-	case chosen == rmw.Cyclone && found:
-		return Check{name, OK, "RMW_IMPLEMENTATION is " + chosen + ", which the nodes speak", ""}
-	case !found:
-		remedy = "apt-get install ros-" + w.Distro + "-rmw-cyclonedds-cpp, then " + remedy
+			"RMW_IMPLEMENTATION is " + asked + ", so that the nodes do not start"}
+	case speaks == rmw.FastDDS:
+		return Check{name, OK, said(asked, speaks), ""}
+	case warning == "" && err != nil:
+		return Check{name, OK, "no ROS 2 is sourced here, and none is needed; the nodes speak " + speaks +
+			", and where a ROS 2 is sourced what that takes", ""}
+	case err == nil && len(w.Missing(rmw.Cyclone)) > 0:
 		return Check{name, Missing, "no package " + rmw.Cyclone + " in AMENT_PREFIX_PATH, and the nodes speak it",
-			unreached + remedy}
-	case chosen == "":
-		return Check{name, Missing, "RMW_IMPLEMENTATION is not set: ROS takes its default, Fast DDS, and the nodes " +
-			rmw.Cyclone, unreached + remedy}
+			unreached + "apt-get install ros-" + w.Distro + "-rmw-cyclonedds-cpp, then " + remedy}
+	case warning != "":
+		return Check{name, Missing, warning, unreached + remedy}
 	}
-	return Check{name, Missing, fmt.Sprintf("RMW_IMPLEMENTATION is %.60q, and the nodes speak %s", chosen, rmw.Cyclone),
-		unreached + remedy}
+	return Check{name, OK, said(asked, speaks), ""}
+}
+
+// said is what is set, or not, and what that has the nodes speak.
+func said(asked, speaks string) string {
+	if asked == "" {
+		return "RMW_IMPLEMENTATION is not set: the nodes speak " + speaks + ", as this ROS 2 does"
+	}
+	return "RMW_IMPLEMENTATION is " + asked + ", which the nodes speak"
 }
 
 const unreached = "ros2 topic reaches the nodes; ros2 service, param and lifecycle wait for ever: "

@@ -25,26 +25,30 @@ func TestRMW(t *testing.T) {
 		return dir
 	}
 	absent := errors.New("no backend of Fast DDS: apt-get install libfastrtps-dev")
-	with, without := prefix("rcl", "rmw_cyclonedds_cpp"), prefix("rcl")
 	const cyclone = "rmw_cyclonedds_cpp"
+	with, without := prefix("rcl", cyclone, rmw.FastDDS), prefix("rcl", rmw.FastDDS)
 	for name, c := range map[string]struct {
 		prefix, rmw string
 		noFast      error
 		state       string
 		want        string
 	}{
-		"no ROS 2":       {"", "", absent, OK, "no ROS 2 is sourced here, and none is needed"},
-		"ours":           {with, cyclone, absent, OK, "which the nodes speak"},
-		"the default":    {with, "", absent, Missing, "is not set: ROS takes its default, Fast DDS"},
-		"another one":    {with, "rmw_zenoh_cpp", absent, Missing, `is "rmw_zenoh_cpp", and the nodes speak rmw_`},
-		"not installed":  {without, "", absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
-		"Fast DDS":       {with, "rmw_fastrtps_cpp", nil, OK, "rmw_fastrtps_cpp, which the nodes speak"},
-		"no Fast DDS":    {"", "rmw_fastrtps_cpp", absent, Missing, "apt-get install libfastrtps-dev"},
-		"both":           {with, "", nil, Missing, "or RMW_IMPLEMENTATION=rmw_fastrtps_cpp where the nodes start"},
-		"chosen, absent": {without, cyclone, absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
+		"no ROS 2":         {"", "", absent, OK, "no ROS 2 is sourced here, and none is needed"},
+		"ours":             {with, cyclone, absent, OK, "which the nodes speak"},
+		"the default":      {with, "", nil, OK, "is not set: the nodes speak rmw_fastrtps_cpp, as this ROS 2 does"},
+		"has Cyclone DDS":  {prefix(cyclone), "", absent, OK, "is not set: the nodes speak rmw_cyclonedds_cpp, as"},
+		"default, absent":  {with, "", absent, Missing, "takes rmw_fastrtps_cpp, this program rmw_cyclonedds_cpp"},
+		"another one":      {with, "rmw_zenoh_cpp", absent, Missing, `is "rmw_zenoh_cpp": this program speaks rmw_`},
+		"not installed":    {without, "", absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
+		"Fast DDS":         {with, rmw.FastDDS, nil, OK, "rmw_fastrtps_cpp, which the nodes speak"},
+		"Fast DDS, absent": {"", rmw.FastDDS, absent, Missing, "apt-get install libfastrtps-dev"},
+		"chosen, absent":   {without, cyclone, absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := map[string]string{"AMENT_PREFIX_PATH": c.prefix, "ROS_DISTRO": "jazzy", "RMW_IMPLEMENTATION": c.rmw}
+			env := map[string]string{"AMENT_PREFIX_PATH": c.prefix, "RMW_IMPLEMENTATION": c.rmw}
+			if c.prefix != "" {
+				env["ROS_DISTRO"] = "jazzy"
+			}
 			got := RMW(func(key string) string { return env[key] }, c.noFast)
 			if got.State != c.state || !strings.Contains(got.Detail+got.Cost, c.want) {
 				t.Errorf("%+v, expected %s and %q", got, c.state, c.want)

@@ -1,6 +1,7 @@
 package ros
 
 import (
+	"cmp"
 	"fmt"
 
 	"vnd/pkg/ros2/dds"
@@ -62,27 +63,30 @@ func FastDDS(s Settings) (rmw.Context, error) {
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave, SampleIdentity: true})
 }
 
-// ByEnvironment joins the graph over the DDS implementation that RMW_IMPLEMENTATION names;
-// without it, over Cyclone DDS.
+// ByEnvironment joins the graph over the DDS implementation that RMW_IMPLEMENTATION names. Without it, over the default
+// of the ROS 2 that is sourced; if that is Fast DDS, and not there, over Cyclone DDS with a warning.
 func ByEnvironment(s Settings) (rmw.Context, error) {
 	for _, warning := range []string{rmw.UnknownDistribution(s.Getenv("ROS_DISTRO")), rmw.GoneVariable(s.Getenv)} {
 		if warning != "" {
 			s.Log.Warn().Msg(warning)
 		}
 	}
-	switch chosen := s.Getenv("RMW_IMPLEMENTATION"); chosen {
-	case "", rmw.Cyclone:
-	case rmw.FastDDS, rmw.FastDDSDynamic:
-		c, err := FastDDS(s)
-		if err != nil {
-			return nil, fmt.Errorf("RMW_IMPLEMENTATION is %s: %w", chosen, err)
-		}
-		return c, nil
-	default:
-		s.Log.Warn().Msgf("RMW_IMPLEMENTATION is %.60q: this program speaks %s and %s; going on with the first", chosen,
-			rmw.Cyclone, rmw.FastDDS)
+	chosen, warning := rmw.Choose(s.Getenv, fastdds.Installed)
+	if warning != "" {
+		s.Log.Warn().Msg(warning)
 	}
-	return Cyclone(s)
+	join := Cyclone
+	if chosen != rmw.Cyclone {
+		join = FastDDS
+	}
+	c, err := join(s)
+	if err != nil && chosen != rmw.Cyclone {
+		return nil, fmt.Errorf("RMW_IMPLEMENTATION is %s: %w", cmp.Or(s.Getenv("RMW_IMPLEMENTATION"), "not set"), err)
+	}
+	if distro := s.Getenv("ROS_DISTRO"); err == nil && distro != "" && s.Getenv("RMW_IMPLEMENTATION") == "" {
+		s.Log.Info().Msgf("speaks %s: RMW_IMPLEMENTATION is not set, and ROS_DISTRO is %.60s", chosen, distro)
+	}
+	return c, err
 }
 
 // security finds the keys of the process' enclave if ROS_SECURITY_ENABLE is true. Without

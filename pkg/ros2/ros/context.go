@@ -22,7 +22,7 @@ type Options struct {
 	Args []string
 	// Getenv looks up the environment; nil is os.Getenv.
 	Getenv func(string) string
-	// Backend joins the graph; nil is Cyclone, or rcl in programs built on rclgo.
+	// Backend joins the graph; nil is ByEnvironment, or rcl in programs built on rclgo.
 	Backend Backend
 	// Threads is the number of goroutines that run callbacks in Run. Up to 1 it is the
 	// goroutine that waits, which is the fastest.

@@ -56,9 +56,44 @@ func TestChosenMiddleware(t *testing.T) {
 			t.Errorf("%s: %v, %s, expected one line with %q", chosen, err, stderr, want)
 		}
 	}
+	for _, c := range []struct {
+		distro, asked string
+		want          []string
+	}{
+		{"jazy", "rmw_zenoh_cpp", []string{`RMW_IMPLEMENTATION is "rmw_zenoh_cpp"`,
+			`ROS_DISTRO is "jazy", which is none of `}},
+		{"jazzy", "", byDefault()},
+		{"galactic", "", []string{"speaks rmw_cyclonedds_cpp: RMW_IMPLEMENTATION is not set"}},
+		{"", "", nil},
+		{"jazzy", rmw.Cyclone, nil},
+	} {
+		log := joined(t, c.distro, c.asked)
+		for _, want := range c.want {
+			if !strings.Contains(log, want) {
+				t.Errorf("%+v: logged %q", c, log)
+			}
+		}
+		if c.want == nil && log != "" {
+			t.Errorf("%+v: logged %q", c, log)
+		}
+	}
+}
+
+// byDefault is what a process says that speaks what Jazzy takes by itself, if it can.
+func byDefault() []string {
+	const what = "RMW_IMPLEMENTATION is not set"
+	if why := fastdds.Installed(); why != nil {
+		return []string{what + `: ROS in "jazzy" takes rmw_fastrtps_cpp, this program rmw_cyclonedds_cpp`, why.Error()}
+	}
+	return []string{"speaks rmw_fastrtps_cpp: " + what + ", and ROS_DISTRO is jazzy"}
+}
+
+// joined is the log of a process that joins the graph and leaves it.
+func joined(t *testing.T, distro, asked string) string {
+	t.Helper()
 	var log strings.Builder
 	env := environment()
-	env["RMW_IMPLEMENTATION"], env["ROS_DISTRO"] = "rmw_zenoh_cpp", "jazy"
+	env["RMW_IMPLEMENTATION"], env["ROS_DISTRO"] = asked, distro
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
 		Getenv: func(key string) string { return env[key] }, Stderr: &log})
 	if err != nil && strings.Contains(err.Error(), "built without Cyclone DDS") {
@@ -69,9 +104,5 @@ func TestChosenMiddleware(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{`RMW_IMPLEMENTATION is "rmw_zenoh_cpp"`, `ROS_DISTRO is "jazy", which is none of `} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("logged %q, expected %s", log.String(), want)
-		}
-	}
+	return log.String()
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
 )
 
 // Environ is an environment in which the processes of one test meet, and no others, as pairs KEY=VALUE.
 func Environ() []string {
 	return []string{"ROS_LOCALHOST_ONLY=1", fmt.Sprintf("ROS_DOMAIN_ID=%d", 1+os.Getpid()%100), "ROS_DISTRO=humble",
+		"RMW_IMPLEMENTATION=" + rmw.Cyclone,
 		fmt.Sprintf("CYCLONEDDS_URI=<Discovery><Tag>vnd_test_%d</Tag></Discovery>", os.Getpid())}
 }
 

@@ -1,0 +1,71 @@
+package rmw_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vnd/pkg/ros2/rmw"
+)
+
+// installed is a prefix with packages.
+func installed(t *testing.T, packages ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	index := filepath.Join(dir, "share", "ament_index", "resource_index", "packages")
+	if err := os.MkdirAll(index, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		if err := os.WriteFile(filepath.Join(index, p), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What is chosen is what RMW_IMPLEMENTATION says, else what the ROS that is sourced takes, else Cyclone DDS.
+func TestChoose(t *testing.T) {
+	absent := errors.New("no backend of Fast DDS: apt-get install something")
+	const notSet = `RMW_IMPLEMENTATION is not set: ROS in "jazzy" takes rmw_fastrtps_cpp, this program ` +
+		`rmw_cyclonedds_cpp (no backend of Fast DDS: apt-get install something); or export ` +
+		`RMW_IMPLEMENTATION=rmw_cyclonedds_cpp in every shell with ros2`
+	both, one := installed(t, rmw.Cyclone, rmw.FastDDS), installed(t, rmw.Cyclone)
+	for name, c := range map[string]struct {
+		asked, distro, prefix string
+		noFast                error
+		want, warning         string
+	}{
+		"no ROS":                   {want: rmw.Cyclone},
+		"ROS' default":             {distro: "jazzy", prefix: both, want: rmw.FastDDS},
+		"the distribution alone":   {distro: "humble", want: rmw.FastDDS},
+		"a newer one":              {distro: "lyrical", prefix: both, want: rmw.FastDDS},
+		"its default is another":   {distro: "galactic", prefix: both, want: rmw.Cyclone},
+		"it has Cyclone DDS alone": {distro: "jazzy", prefix: one, want: rmw.Cyclone},
+		"no Fast DDS here":         {"", "jazzy", both, absent, rmw.Cyclone, notSet},
+		"no Fast DDS, and no ROS":  {noFast: absent, want: rmw.Cyclone},
+		"Cyclone DDS is asked for": {asked: rmw.Cyclone, distro: "jazzy", noFast: absent, want: rmw.Cyclone},
+		"Fast DDS is asked for":    {asked: rmw.FastDDS, noFast: absent, want: rmw.FastDDS},
+		"its other name":           {asked: rmw.FastDDSDynamic, want: rmw.FastDDS},
+		"spoken by nobody":         {"rmw_zenoh_cpp", "jazzy", "", nil, rmw.Cyclone, `is "rmw_zenoh_cpp"`},
+		"asked for in Galactic":    {asked: rmw.FastDDS, distro: "galactic", want: rmw.FastDDS},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := map[string]string{"RMW_IMPLEMENTATION": c.asked, "ROS_DISTRO": c.distro,
+				"AMENT_PREFIX_PATH": c.prefix}
+			got, warning := rmw.Choose(func(key string) string { return env[key] }, func() error { return c.noFast })
+			if got != c.want || !strings.Contains(warning, c.warning) || (warning == "") != (c.warning == "") {
+				t.Errorf("%s, %q", got, warning)
+			}
+		})
+	}
+}
+
+// The library of Fast DDS is loaded where it is to be spoken, and nowhere else: it takes memory.
+func TestChooseLoadsNothing(t *testing.T) {
+	for _, env := range []map[string]string{{}, {"RMW_IMPLEMENTATION": rmw.Cyclone, "ROS_DISTRO": "jazzy"}} {
+		rmw.Choose(func(key string) string { return env[key] }, func() error { t.Errorf("%v", env); return nil })
+	}
+}
