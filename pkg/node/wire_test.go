@@ -171,6 +171,9 @@ func (l *lab) spawn(name string, args ...string) (end func()) {
 		if err := p.Wait(); err != nil && !killed {
 			l.t.Errorf("%s: %v", name, err)
 		}
+		if strings.Contains(log.String(), ": closed\n") {
+			l.t.Errorf("%s publishes after its end", name)
+		}
 		if l.t.Failed() {
 			l.t.Logf("%s said:\n%s", name, log)
 		}

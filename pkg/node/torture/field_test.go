@@ -310,6 +310,9 @@ func (p *process) end() {
 	if err := p.cmd.Wait(); err != nil {
 		p.f.t.Errorf("%s: %v", p.name, err)
 	}
+	if strings.HasSuffix(p.log.String(), ": closed") {
+		p.f.t.Errorf("%s publishes after its end", p.name)
+	}
 	p.cmd = nil
 	if p.f.t.Failed() {
 		p.f.t.Logf("%s said:\n%s", p.name, p.log)

@@ -127,6 +127,13 @@ func (c *Context) removeNode(n *Node) {
 	c.mu.Unlock()
 }
 
+// leaving says whether Close was called.
+func (c *Context) leaving() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
 // Close closes all nodes and leaves the graph.
 func (c *Context) Close() error {
 	c.mu.Lock()

@@ -1,6 +1,7 @@
 package ros
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -96,11 +97,13 @@ func (p *RawPublisher) PublishBytes(message []byte) error {
 	return p.publish(message, 0)
 }
 
+// publish sends a message. What is sent while the process leaves the graph goes nowhere, as in rclcpp.
 func (p *RawPublisher) publish(message []byte, source Time) error {
-	if err := p.publisher.Publish(message, int64(source)); err != nil {
-		return fmt.Errorf("topic %s: %w", p.topic, err)
+	err := p.publisher.Publish(message, int64(source))
+	if err == nil || errors.Is(err, rmw.ErrClosed) && p.n.context.leaving() {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("topic %s: %w", p.topic, err)
 }
 
 func (p *RawPublisher) active() bool { return p.enabled == nil || p.enabled.Load() }

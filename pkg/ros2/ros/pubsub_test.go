@@ -138,6 +138,18 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// What still publishes while the process ends is not told of an error: a clean stop logs none.
+func TestPublishWhileLeaving(t *testing.T) {
+	n := alone(t)
+	pub := must(ros.NewPublisher[msgs.Latent](n, "latent", ros.DefaultQoS()))(t)
+	if err := n.Context().Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := pub.Publish(&msgs.Latent{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWaitForMatchedGivesUp(t *testing.T) {
 	n := alone(t)
 	pub := publisher(t, n, "x")
