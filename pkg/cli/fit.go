@@ -20,6 +20,7 @@ import (
 	"vnd/pkg/learning/fit"
 	"vnd/pkg/learning/fit/quadfit"
 	"vnd/pkg/learning/openloop"
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/learning/smooth"
 	"vnd/pkg/robot/rotors"
 	"vnd/pkg/vnd"
@@ -37,9 +38,9 @@ type fitCommand struct {
 	Minutes  *float64 `placeholder:"M" help:"Parameter train.minutes: the training ends by then."`
 	NoLatent bool     `help:"Fit the control: parameter model.latent is 0 and all else is the same."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": commanded rates beyond its max_rate are refused."`
-	Robot    string   `default:"quadrotor" enum:"quadrotor,rotors,arm" help:"rotors: by motors; arm: bags."`
+	Robot    string   `default:"quadrotor" enum:"quadrotor,rotors,arm,pusher" help:"Of what: ${enum}."`
 	Rotors   string   `placeholder:"M.json" help:"Model that --robot rotors begins from; else the airframe's."`
-	armTopics
+	stretchTopics
 	Inputs []string `arg:"" name:"input" help:"Flight CSV files, bags, or folders of them."`
 }
 
@@ -52,10 +53,7 @@ func (f *fitCommand) Run(c *console) error {
 			return err
 		}
 		todo := fitting{cfg: cfg, seed: f.Seed, out: f.Out, checkpoint: f.Out + ".checkpoint", airframe: f.Airframe,
-			inputs: f.Inputs, motors: f.Robot == rotors.Name, rotors: f.Rotors}
-		if f.Robot == robotArm {
-			todo.arm = &f.armTopics
-		}
+			inputs: f.Inputs, robot: f.Robot, rotors: f.Rotors, topics: f.stretchTopics}
 		if f.Config != "" && hasBlock(f.Config, assembleNode, &flightlog.Config{}) {
 			todo.config = f.Config
 		}
@@ -71,10 +69,12 @@ func (f *fitCommand) Run(c *console) error {
 func (f *fitCommand) configuration() (fit.Config, error) {
 	var cfg fit.Config
 	param.Default(&cfg)
-	if f.Robot == robotArm {
+	switch f.Robot {
+	case robotArm:
 		cfg = armlearning.Default().Fit.Config
-	}
-	if f.Robot == rotors.Name {
+	case robotPusher:
+		cfg = pushlearning.Default().Fit.Config
+	case rotors.Name:
 		cfg.Heads.Position, cfg.Heads.Rotation = false, false
 	}
 	if f.Config != "" {
@@ -102,17 +102,19 @@ func (f *fitCommand) configuration() (fit.Config, error) {
 
 // check refuses what the fit of a robot has not.
 func (f *fitCommand) check(cfg *fit.Config) error {
-	if f.Robot == robotArm {
-		return cmp.Or(f.onlyArm(), cfg.Check(armlearning.Prior.System()))
-	}
-	if err := f.notArm(); err != nil {
+	if err := f.checkTopics(); err != nil {
 		return err
 	}
-	if f.Robot == rotors.Name {
-		return f.onlyRotors(cfg)
-	}
-	if f.Rotors != "" {
+	if f.Rotors != "" && f.Robot != rotors.Name {
 		return errors.New("--rotors: expected with --robot rotors alone")
+	}
+	switch f.Robot {
+	case robotArm:
+		return cmp.Or(f.checkStretches(), cfg.Check(armlearning.Prior.System()))
+	case robotPusher:
+		return cmp.Or(f.checkStretches(), cfg.Check(pushlearning.Prior.System()))
+	case rotors.Name:
+		return f.onlyRotors(cfg)
 	}
 	return quadfit.Check(cfg)
 }
@@ -140,9 +142,9 @@ type fitting struct {
 	config     string // parameter file that says how bags are read, or empty
 	airframe   string // parameter file, or empty
 	inputs     []string
-	arm        *armTopics // of an arm's bags, nil of a quadrotor's flights
-	motors     bool       // flights are by motors
-	rotors     string     // file of their fitted model, or empty
+	robot      string        // empty: quadrotor
+	topics     stretchTopics // of bags of an arm or a pushed box
+	rotors     string        // file of the fitted model of motors, or empty
 }
 
 // fitResult is what a fit came to.
@@ -153,7 +155,7 @@ type fitResult struct {
 	Rows     int                   `json:"rows"`
 	Recorded float64               `json:"recorded_s"` // length of the flights
 	Metrics  fit.Metrics           `json:"metrics"`
-	HeldOut  *stretches.Prediction `json:"held_out,omitempty"` // of an arm
+	HeldOut  *stretches.Prediction `json:"held_out,omitempty"` // of an arm or a pushed box
 	Warnings []string              `json:"warnings"`
 }
 
@@ -189,16 +191,18 @@ type readings struct {
 	flights, rows int
 	seconds       float64
 	fit           func(fit.Options) (*fit.Fit, error)
-	judge         func(*vnd.Model[float32]) (*stretches.Prediction, error) // of an arm
+	judge         func(*vnd.Model[float32]) (*stretches.Prediction, error) // of an arm or a pushed box
 	interval      func(*fit.Fit) (*openloop.Interval, error)               // of a quadrotor
 }
 
 // readings reads the inputs of a fit.
 func (c *console) readings(f fitting) (r *readings, err error) {
-	switch {
-	case f.arm != nil:
+	switch f.robot {
+	case robotArm:
 		r, err = c.armReadings(f)
-	case f.motors:
+	case robotPusher:
+		r, err = c.pushReadings(f)
+	case rotors.Name:
 		r, err = c.rotorReadings(f)
 	default:
 		r, err = c.flights(f)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
@@ -52,16 +51,9 @@ type reading struct {
 	links    []arm.Link
 	samples  []sample
 	commands []commanded
-	refused  map[string]*refusals // by topic
-	cut      int                  // commands with a torque that no joint has
-	adrift   int                  // rows that clocks keep from being told
+	cut      int // commands with a torque that no joint has
+	adrift   int // rows that clocks keep from being told
 	warnings []flightlog.Warning
-}
-
-// refusals counts the messages of a topic that could not be used.
-type refusals struct {
-	n, all int
-	first  error
 }
 
 // Read reads a rosbag2 folder, or one of its storage files, as segments of rows without a gap. States are interpolated
@@ -76,10 +68,10 @@ func Read(path string, o Options) ([][]arm.Row, []flightlog.Warning, error) {
 		return nil, nil, err
 	}
 	defer b.Close()
-	r := &reading{Options: o, path: path, links: arm.Panda().Links, refused: map[string]*refusals{}}
+	r := &reading{Options: o, path: path, links: arm.Panda().Links}
 	err = r.choose(b.Topics())
 	if err == nil {
-		err = r.collect(b)
+		err = flightlog.Collect(b, r.take, func(topic, text string) { r.warn(topic, "%s", text) }, r.States, r.Commands)
 	}
 	if err == nil {
 		err = r.plausible()
@@ -109,60 +101,11 @@ func (r *reading) choose(all []bag.Topic) error {
 		what, type_, of string
 	}{{&r.States, "joint states", r.stateType.TypeName(), "joint-states"},
 		{&r.Commands, "torques commanded", r.commandedType.TypeName(), "commands"}} {
-		topic, err := only(all, *x.name, x.type_)
+		topic, err := flightlog.Only(all, *x.name, x.type_)
 		if err != nil {
 			return fmt.Errorf("%s (--%s): %w", x.what, x.of, err)
 		}
-		if err := flightlog.CheckDefinition(topic); err != nil {
-			return err
-		}
-		*x.name, r.refused[topic.Name] = topic.Name, &refusals{}
-	}
-	return nil
-}
-
-// only is the named topic, or else the only one of a type.
-func only(all []bag.Topic, name, type_ string) (bag.Topic, error) {
-	var fits []bag.Topic
-	var names []string
-	for _, t := range all {
-		if t.Type == type_ && t.Count > 0 && (name == "" || "/"+strings.TrimPrefix(name, "/") == t.Name) {
-			fits, names = append(fits, t), append(names, t.Name)
-		}
-	}
-	switch {
-	case len(fits) == 1:
-		return fits[0], nil
-	case len(fits) > 1:
-		return bag.Topic{}, fmt.Errorf("%d topics of type %s: %s: expected which", len(fits), type_,
-			strings.Join(names, ", "))
-	case name != "":
-		return bag.Topic{}, fmt.Errorf("there is no topic %q of type %s with messages", name, type_)
-	}
-	return bag.Topic{}, fmt.Errorf("there is no topic of type %s with messages", type_)
-}
-
-// collect reads the messages.
-func (r *reading) collect(b *bag.Reader) error {
-	for m, err := range b.Messages(r.States, r.Commands) {
-		if err != nil {
-			return err
-		}
-		err := r.take(m)
-		bad := r.refused[m.Topic]
-		if bad.all++; err != nil {
-			bad.n, bad.first = bad.n+1, cmp.Or(bad.first, err)
-		}
-	}
-	for _, topic := range []string{r.States, r.Commands} {
-		switch bad := r.refused[topic]; {
-		case bad.all == 0:
-			return fmt.Errorf("topic %s: no message can be read", topic)
-		case bad.n == bad.all:
-			return fmt.Errorf("topic %s: none of %d messages can be used: %w", topic, bad.all, bad.first)
-		case bad.n > 0:
-			r.warn(topic, "%d of %d messages are not used, the first: %v", bad.n, bad.all, bad.first)
-		}
+		*x.name = topic.Name
 	}
 	return nil
 }

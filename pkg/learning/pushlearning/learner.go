@@ -62,7 +62,7 @@ func reporting(progress func(train.Progress)) func(Progress) {
 // New makes a learner for a task that begins with a bundle.
 func New(cfg Rounds, start *bundle.Bundle, t Task, by Judging, o stretches.Options) (
 	*stretches.Learner[pusher.Row], error) {
-	kind := stretches.Kind[pusher.Row]{Prior: Prior, Vehicle: Vehicle{t}, Task: Name, Encode: encode, HoldOut: holdOut,
+	kind := stretches.Kind[pusher.Row]{Prior: Prior, Vehicle: Vehicle{t}, Task: Name, Encode: encode, HoldOut: HoldOut,
 		Predict: func(m *vnd.Model[float32], held [][]pusher.Row) (stretches.Prediction, error) {
 			return stretches.Predict(Prior, m, held)
 		},
@@ -84,8 +84,11 @@ func New(cfg Rounds, start *bundle.Bundle, t Task, by Judging, o stretches.Optio
 		Data: cfg.Data}, start, o)
 }
 
-// holdOut holds every tenth stretch out: each has a box of its own.
-func holdOut(number int, rows []pusher.Row) (learned, held [][]pusher.Row) {
+// LeastRows are those of a stretch: a window, and a rollout.
+const LeastRows = 60
+
+// HoldOut holds every tenth stretch out: each has a box of its own.
+func HoldOut(number int, rows []pusher.Row) (learned, held [][]pusher.Row) {
 	const every = 10
 	if number%every == every/2 {
 		return nil, [][]pusher.Row{rows}

@@ -146,8 +146,7 @@ func (b *Budget) Record(p *vnd.Actor[float32], round int) (out [][]pusher.Row, e
 	}
 	now := make([][]pusher.Row, b.Recorded)
 	keep := func(i int, _ bool) {
-		const least = 60 // rows, a window and a rollout
-		if len(now[i]) >= least {
+		if len(now[i]) >= pushlearning.LeastRows {
 			out = append(out, now[i])
 		}
 		now[i] = nil
