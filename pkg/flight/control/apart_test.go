@@ -130,10 +130,11 @@ func TestSilentPolicyReturns(t *testing.T) {
 	}
 }
 
-// What the policy sees as its last command is what was sent where that was limited, and its own elsewhere.
+// What the policy sees as its last command is what was sent where that was limited, and its own elsewhere. A decision
+// on an older request, which came late, is none on its last command.
 func TestPolicySeesWhatWasSentInItsPlace(t *testing.T) {
 	sent := quad.Command{Thrust: 6, Rates: so3.Vec3{X: 1}}
-	next := func(stage guard.Stage, override bool) quad.Command {
+	next := func(stage guard.Stage, override bool, late uint64) quad.Command {
 		s := newSides(t)
 		for range 50 {
 			s.tick(t)
@@ -143,7 +144,7 @@ func TestPolicySeesWhatWasSentInItsPlace(t *testing.T) {
 		if override {
 			s.policy.OverrideLastCommand(sent)
 		}
-		s.d.Sent, s.d.Stage = sent, stage
+		s.d.Sent, s.d.Stage, s.d.Seq = sent, stage, s.q.Seq-late
 		s.policy.Take(&s.d)
 		for range 2 { // a row ends with the tick
 			s.measure()
@@ -151,10 +152,13 @@ func TestPolicySeesWhatWasSentInItsPlace(t *testing.T) {
 		}
 		return s.q.Command
 	}
-	own, given, limited := next(guard.Policy, false), next(guard.Policy, true), next(guard.Limited, false)
+	own, given, limited := next(guard.Policy, false, 0), next(guard.Policy, true, 0), next(guard.Limited, false, 0)
 	if limited != given || own == given {
 		t.Errorf("%+v after a limited command, %+v where it is given, %+v where nothing was limited", limited, given,
 			own)
+	}
+	if late := next(guard.Limited, false, 1); late != own {
+		t.Errorf("%+v after a late decision, expected its own %+v", late, own)
 	}
 }
 

@@ -132,7 +132,8 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	return true
 }
 
-// Take hands the policy's side the decision on its request.
+// Take hands the policy's side the decision on its request. One on an older request, which came late, says nothing of
+// the command that the policy takes for its last.
 func (l *Loop) Take(d *Decision) {
 	l.decision = *d
 	if !l.tripped && d.Stage.HoldsAuthority() {
@@ -141,7 +142,7 @@ func (l *Loop) Take(d *Decision) {
 	if l.tripped = !d.Stage.PolicyFlies(); !l.tripped {
 		l.learnLag(seconds(l.stamp, l.origin))
 	}
-	if d.Stage == guard.Limited && l.rotors == nil { // else what was not flown would look like a push
+	if d.Stage == guard.Limited && l.rotors == nil && d.Seq == l.seq { // else what was not flown would look like a push
 		l.runner.OverrideLastCommand(d.Sent)
 	}
 }

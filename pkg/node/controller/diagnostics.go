@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
@@ -219,7 +220,8 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	case last.Stage == guard.Policy:
 		s.Summary(diagnostics.OK, "the policy flies")
 	case last.Stage == guard.Limited:
-		s.Summary(diagnostics.Warn, "the policy flies, cut to the limits or led over to from the guard's law")
+		level, text := limited(&c.params.Load().Limits, last.Command)
+		s.Summary(level, "%s", text)
 	case last.Stage == guard.NotOffboard && last.Cause == guard.None:
 		s.Summary(diagnostics.OK, "commands are not followed: the autopilot flies by itself, or stands")
 	case last.Stage == guard.NotOffboard && last.Cause == guard.NotReady:
@@ -235,4 +237,12 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	s.Add("guard", last.Stage)
 	s.Addf("confidence", "%.2f", last.Confidence)
 	s.Add("tick", last.Seq)
+}
+
+// limited tells why what the policy asked for was not what went out.
+func limited(l *quad.Limits, asked quad.Command) (diagnostics.Level, string) {
+	if l.Clip(asked) == asked { // so does each return and each take-off for a moment
+		return diagnostics.OK, "the policy flies, led over to from the guard's law"
+	}
+	return diagnostics.Warn, "the policy flies, cut to the limits"
 }

@@ -185,3 +185,15 @@ func TestBundleByFileAndByTopic(t *testing.T) {
 		}
 	}
 }
+
+// A command that the limits cut is a warning. One that the law leads over to is none, for so ends each take-off.
+func TestLeadingOverIsNoWarning(t *testing.T) {
+	p, asked := defaults(t), quad.Command{Thrust: quad.Gravity}
+	if level, text := limited(&p.Limits, asked); level != diagnostics.OK || !strings.Contains(text, "led over to") {
+		t.Errorf("led over to: %v, %q", level, text)
+	}
+	asked.Rates.X = 2 * p.Limits.MaxTiltRate
+	if level, text := limited(&p.Limits, asked); level != diagnostics.Warn || !strings.Contains(text, "cut to") {
+		t.Errorf("beyond the limits: %v, %q", level, text)
+	}
+}
