@@ -123,7 +123,7 @@ func misledFor(c Cause) float64 {
 func (g *Guard) suspect(in *Input) (Cause, float64) {
 	d := &g.detector
 	if since, found := d.frozen(in.Stamp); found {
-		d.pose.stuck, d.height.stuck, d.attitude.stuck = true, true, true
+		d.stuck()
 		return Frozen, since
 	}
 	if in.NotOffboard || !g.flying() { // commands are not what moves it
@@ -233,7 +233,7 @@ func (g *Guard) findTwist(in *Input) {
 	if _, found := g.detector.twisted(); !found || in.NotOffboard {
 		return
 	}
-	if d := &g.detector; d.pose.times > 0 || d.repeatsHeight() { // what comes again says nothing of its velocity
+	if g.detector.comesAgain() { // which says nothing of its velocity
 		return
 	}
 	before := g.contradicted()

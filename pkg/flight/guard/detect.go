@@ -25,12 +25,13 @@ type detector struct {
 	gapTurns  int      // turns commanded in it
 	before    int      // exhibits before it
 
-	same     quad.State // the newest
-	step     float64    // to it from the one before, m
-	pose     repetition
-	height   repetition
-	attitude repetition
-	fine     bool // heights differ by less than any step of a coarse source
+	same      quad.State // the newest
+	step      float64    // to it from the one before, m
+	pose      repetition
+	height    repetition
+	attitude  repetition
+	heights   echo
+	attitudes echo // about the body's x
 }
 
 // exhibit is one sample, with how the robot moved since the one before: as measured, and as commanded.
@@ -79,7 +80,8 @@ const (
 
 func (d *detector) reset() {
 	*d = detector{bias: d.bias, noise: d.noise, misfit: d.misfit, timing: d.timing, pose: d.pose.known(),
-		height: d.height.known(), attitude: d.attitude.known(), fine: d.fine}
+		height: d.height.known(), attitude: d.attitude.known(), heights: d.heights.known(),
+		attitudes: d.attitudes.known()}
 }
 
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }

@@ -25,8 +25,11 @@ const (
 	livelyProof   = 250  // times that prove a source to have noise
 	leastNoise    = 1e-6 // m
 
+	echoes      = 50 // samples that are remembered
+	echoRepeats = 6  // times in a row that one of them came again
+
 	tinyStep = 1e-9 // m; less is rounding
-	fineStep = 1e-5 // m, of a source that has no steps: its noise repeats no height
+	fineStep = 1e-5 // m, of a source that has no steps: its noise repeats no height; of half an attitude, rad
 )
 
 // known is what is known of a source whose samples follow no others.
@@ -67,17 +70,51 @@ func (r *repetition) frozen(now float64) bool {
 	return r.times >= frozenRepeats && now-r.since >= max(frozenFor, coarseTimes*r.usual)
 }
 
-// compare looks whether a pose, or its height alone, came before.
-func (d *detector) compare(s *quad.State, stamp float64) {
-	for i := 0; i < d.n && !d.fine; i++ {
-		step := math.Abs(s.P.Z - d.at(i).p.Z)
-		d.fine = step > tinyStep && step < fineStep
+// echo is how often a number came again that was measured a while before: a source may repeat its past, too.
+type echo struct {
+	repetition
+	past [echoes]float64
+	n    int
+	fine bool // numbers differ by less than any step of a coarse source
+}
+
+// add takes in the newest. One that goes slowly back along its way without noise is no echo.
+func (e *echo) add(x, stamp float64) {
+	again := false
+	for _, y := range e.past[:min(e.n, echoes)] {
+		step := math.Abs(x - y)
+		again, e.fine = again || step == 0, e.fine || step > tinyStep && step < fineStep
 	}
+	moved := e.n > 0 && math.Abs(x-e.past[(e.n-1)%echoes]) > leastNoise
+	if e.repetition.add(again && moved, stamp); e.times == 0 {
+		e.lively++
+	}
+	e.past[e.n%echoes] = x
+	e.n++
+}
+
+// returns reports whether old ones come again that did not before.
+func (e *echo) returns() bool { return e.fine && e.noisy() && e.times > 0 }
+
+// frozen reports whether they do so for too long.
+func (e *echo) frozen(now float64) bool {
+	return e.returns() && e.times >= echoRepeats && e.repetition.frozen(now)
+}
+
+// known is what is known of a source whose samples follow no others.
+func (e *echo) known() echo {
+	return echo{repetition: e.repetition.known(), past: e.past, n: e.n, fine: e.fine}
+}
+
+// compare looks whether a pose, or its height or attitude alone, came before.
+func (d *detector) compare(s *quad.State, stamp float64) {
 	d.pose.add(s.P == d.same.P && s.Q == d.same.Q, stamp)
 	if d.attitude.add(s.Q == d.same.Q, stamp); d.attitude.times == 0 {
 		d.attitude.lively++
 	}
 	d.height.add(math.Abs(s.P.Z-d.same.P.Z) < tinyStep, stamp)
+	d.heights.add(s.P.Z, stamp)
+	d.attitudes.add(s.Q.X, stamp)
 	d.step = s.P.Sub(d.same.P).Norm()
 	d.same = *s
 }
@@ -91,7 +128,7 @@ func (d *detector) stands() {
 	d.height.stands()
 }
 
-// frozen reports whether the source repeats itself, or its height or attitude alone, and since when.
+// frozen reports whether the source repeats itself or its past, or its height or attitude alone, and since when.
 func (d *detector) frozen(now float64) (since float64, found bool) {
 	if d.repeatsHeight() && d.height.frozen(now) {
 		return d.height.since, true
@@ -99,10 +136,26 @@ func (d *detector) frozen(now float64) (since float64, found bool) {
 	if d.attitude.usual < mostUsual && d.attitude.noisy() && d.attitude.frozen(now) {
 		return d.attitude.since, true
 	}
+	for _, e := range [...]*echo{&d.heights, &d.attitudes} {
+		if e.frozen(now) {
+			return e.since, true
+		}
+	}
 	return d.pose.since, d.pose.frozen(now)
 }
 
 // repeatsHeight reports whether a height came again that does not of a sound source.
 func (d *detector) repeatsHeight() bool {
-	return d.height.times > 0 && d.fine && d.height.usual < mostUsual
+	return d.height.times > 0 && d.heights.fine && d.height.usual < mostUsual
+}
+
+// comesAgain reports whether the newest pose, or its height, came before.
+func (d *detector) comesAgain() bool {
+	return d.pose.times > 0 || d.repeatsHeight() || d.heights.returns()
+}
+
+// stuck takes in that the source is known to repeat itself: that is not how it usually is.
+func (d *detector) stuck() {
+	d.pose.stuck, d.height.stuck, d.attitude.stuck = true, true, true
+	d.heights.stuck, d.attitudes.stuck = true, true
 }
