@@ -5,6 +5,9 @@ package main
 import (
 	"vnd/pkg/node/learner"
 	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/sim/pushing"
 )
 
-func main() { learner.Main(closedloop.NewJudge) }
+func main() {
+	learner.Main(learner.Judges{Quadrotor: closedloop.NewJudge, Pusher: pushing.NewJudging})
+}

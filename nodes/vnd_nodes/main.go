@@ -24,12 +24,13 @@ import (
 	"vnd/pkg/node/stateestimator"
 	"vnd/pkg/node/visualizer"
 	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/sim/pushing"
 )
 
 var programs = map[string]func(){
 	"arm_controller":      armcontroller.Main,
 	"arm_sim":             armsim.Main,
-	"background_learner":  func() { learner.Main(closedloop.NewJudge) },
+	"background_learner":  learn,
 	"betaflight_bridge":   betaflightbridge.Main,
 	"flight":              flight.Main,
 	"flight_guard":        controller.MainGuard,
@@ -41,6 +42,10 @@ var programs = map[string]func(){
 	"state_estimator":     stateestimator.Main,
 	"transition_recorder": recorder.Main,
 	"visualizer":          visualizer.Main,
+}
+
+func learn() {
+	learner.Main(learner.Judges{Quadrotor: closedloop.NewJudge, Pusher: pushing.NewJudging})
 }
 
 func main() {

@@ -28,7 +28,7 @@ var knowing = map[string]func(context.Context, ros.Options) error{
 			return err
 		})
 	},
-	learner.Name: func(ctx context.Context, o ros.Options) error { return learner.Run(ctx, o, nil) },
+	learner.Name: func(ctx context.Context, o ros.Options) error { return learner.Run(ctx, o, learner.Judges{}) },
 	quadsim.Name: func(ctx context.Context, o ros.Options) error { return ros.Run(ctx, o, quadsim.New) },
 }
 

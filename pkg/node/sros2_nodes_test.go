@@ -33,22 +33,28 @@ func addArm(t *testing.T, all map[string]*used) {
 			}
 			return err
 		}, "use_sim_time:=true")
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := started(func() error {
-			return learner.Run(ctx, ofJazzy(d, "robot:=arm", "directory:="+t.TempDir(), "nice:=0", "base.epochs:=1",
-				"use_sim_time:=true"), nil)
-		})
-		t.Cleanup(func() {
-			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		})
+		runLearner(t, d, "robot:=arm", "base.epochs:=1")
 	}, nil, map[string]*used{armsim.Name: all[armsim.Name], armcontroller.Name: all[armcontroller.Name],
 		learner.Name: all[learner.Name]})
 }
 
-// addPusher adds what the controller of a pushed box uses.
+// runLearner runs a learner in a folder of its own until the test ends.
+func runLearner(t *testing.T, d *inproc.Domain, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := started(func() error {
+		return learner.Run(ctx, ofJazzy(d, append(args, "directory:="+t.TempDir(), "nice:=0", "use_sim_time:=true")...),
+			learner.Judges{})
+	})
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// addPusher adds what the controller and the learner of a pushed box use.
 func addPusher(t *testing.T, all map[string]*used) {
 	t.Helper()
 	p := must(vnd.NewActor(pushcontrol.Sees, 0, make([]float32, 2), []float32{1, 1}, []int{4}))(t)
@@ -59,7 +65,8 @@ func addPusher(t *testing.T, all map[string]*used) {
 	graphOf(t, func(d *inproc.Domain) {
 		running(t, d, func(_ context.Context, c *ros.Context) error { return pushcontroller.New(c) },
 			"use_sim_time:=true", "bundle_file:="+file)
-	}, nil, map[string]*used{pushcontroller.Name: all[pushcontroller.Name]})
+		runLearner(t, d, "robot:=pusher", "bundle_file:="+file, "judge.use:=false")
+	}, nil, map[string]*used{pushcontroller.Name: all[pushcontroller.Name], learner.Name: all[learner.Name]})
 }
 
 // addBridge adds what the bridge to a Betaflight board uses, which waits for a board that says nothing.

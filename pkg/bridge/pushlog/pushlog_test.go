@@ -65,8 +65,10 @@ func TestStretches(t *testing.T) {
 	} {
 		s := stream()
 		var got []int
-		for _, m := range c.change(pushlogtest.Pushes(heavy, 2, 100)) {
-			x, err := s.Add(m)
+		var m msgs.PushStep // one for all, as a subscription has it
+		for _, next := range c.change(pushlogtest.Pushes(heavy, 2, 100)) {
+			m = *next
+			x, err := s.Add(&m)
 			if (err != nil) != (m.Box[2]-m.Box[2] != 0) {
 				t.Fatalf("%s: %v", c.name, err)
 			}

@@ -23,21 +23,21 @@ type Stream struct {
 	Least int     // rows of a stretch; shorter ones are left out
 
 	now    Stretch
-	before *msgs.PushStep // the newest tick of a push that goes on; nil: there is none
-	gaps   int            // ticks that are not Dt after the one before, in a push
-	apart  float64        // of the newest of them, s
+	before msgs.PushStep // the newest tick of a push that goes on, if one does
+	goes   bool
+	gaps   int     // ticks that are not Dt after the one before, in a push
+	apart  float64 // of the newest of them, s
 }
 
-// Add takes a tick. It returns the stretch that ends there or before, without rows where none does.
+// Add takes a tick, which is the caller's afterwards. It returns the stretch that ends there or before, without rows
+// where none does.
 func (s *Stream) Add(m *msgs.PushStep) (ended Stretch, err error) {
 	if err := check(m); err != nil {
 		return s.End(), err
 	}
-	if s.before == nil || !s.follows(m) {
+	if !s.goes || !s.follows(m) {
 		ended = s.End()
-		if m.Fault == "" && !m.There {
-			s.before = m
-		}
+		s.before, s.goes = *m, m.Fault == "" && !m.There
 		return ended, nil
 	}
 	if m.Fault != "" { // what is seen then may be another thing
@@ -49,7 +49,7 @@ func (s *Stream) Add(m *msgs.PushStep) (ended Stretch, err error) {
 	}
 	s.now.Rows = append(s.now.Rows, pusher.Row{T: float64(stamp-s.now.Begin) / 1e9, State: s.state(m),
 		Command: m.Command})
-	if s.before = m; m.There {
+	if s.before = *m; m.There {
 		return s.End(), nil
 	}
 	return Stretch{}, nil
@@ -60,7 +60,7 @@ func (s *Stream) End() (out Stretch) {
 	if len(s.now.Rows) >= s.Least {
 		out = s.now
 	}
-	s.now, s.before = Stretch{}, nil
+	s.now, s.goes = Stretch{}, false
 	return out
 }
 
@@ -88,7 +88,7 @@ func (s *Stream) follows(m *msgs.PushStep) bool {
 
 // state is that at a tick. Its velocities are those since the one before: of what lies ahead they know nothing.
 func (s *Stream) state(m *msgs.PushStep) pusher.State {
-	was := s.before
+	was := &s.before
 	x := pusher.State{Box: m.Box, Tool: m.Tool}
 	for k := range was.Tool {
 		x.BoxVelocity[k] = (m.Box[k] - was.Box[k]) / s.Dt

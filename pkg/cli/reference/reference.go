@@ -75,16 +75,17 @@ func nodes() []cli.Section {
 		ofNode[visualizer.Params](visualizer.Name),
 		ofNode[armsim.Params](armsim.Name),
 		ofNode[armcontroller.Params](armcontroller.Name),
-		armLearner(),
+		learnerOf[learner.ArmParams]("arm", "an arm", learner.ArmFile),
+		learnerOf[learner.PushParams]("pusher", "a pushed box", learner.PushFile),
 		ofNode[pushsim.Params](pushsim.Name),
 		ofNode[pushcontroller.Params](pushcontroller.Name),
 	}
 }
 
-// armLearner is the learner with robot: arm, which has a file of its own.
-func armLearner() cli.Section {
-	s := ofNode[learner.ArmParams](learner.Name)
-	s.Title, s.File, s.Use = learner.Name+" of an arm", "params/"+learner.ArmFile, s.Use+" -p robot:=arm"
+// learnerOf is the learner of another robot, which has a file of its own.
+func learnerOf[P any](robot, title, file string) cli.Section {
+	s := ofNode[P](learner.Name)
+	s.Title, s.File, s.Use = learner.Name+" of "+title, "params/"+file, s.Use+" -p robot:="+robot
 	return s
 }
 

@@ -66,7 +66,7 @@ func base(ctx context.Context, c train.Config, o train.Options, maker string) (*
 func New(cfg Rounds, start *bundle.Bundle, task robot.Task[float32], o stretches.Options) (
 	*stretches.Learner[arm.Row], error) {
 	kind := stretches.Kind[arm.Row]{Prior: Prior, Vehicle: Vehicle(task), Task: armcontrol.Task,
-		Latent: cfg.Fit.Model.Latent, Encode: Encode, Predict: Predict,
+		Latent: cfg.Fit.Model.Latent, Predict: Predict,
 		HoldOut: func(_ int, rows []arm.Row) (learned, held [][]arm.Row) {
 			return stretches.HoldOut(rows, stretches.Block(&cfg.Fit.Config), cfg.Fit.Train.Validation)
 		},

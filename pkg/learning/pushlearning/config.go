@@ -106,6 +106,9 @@ func Train(ctx context.Context, c *Training, t Task, p Plant, from *vnd.Actor[fl
 		}
 	}
 	o := c.Of(seed)
+	if from != nil { // whatever sizes are configured by now
+		o.Policy = from.Net.Hidden
+	}
 	o.Progress = func(g ppo.Progress) {
 		now.Progress = g
 		show(now)

@@ -2,11 +2,11 @@ package pushlearning
 
 import (
 	"context"
-	"encoding/binary"
 
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/learning/continual/stretches"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/robot/pusher"
@@ -62,7 +62,7 @@ func reporting(progress func(train.Progress)) func(Progress) {
 // New makes a learner for a task that begins with a bundle.
 func New(cfg Rounds, start *bundle.Bundle, t Task, by Judging, o stretches.Options) (
 	*stretches.Learner[pusher.Row], error) {
-	kind := stretches.Kind[pusher.Row]{Prior: Prior, Vehicle: Vehicle{t}, Task: Name, Encode: encode, HoldOut: HoldOut,
+	kind := stretches.Kind[pusher.Row]{Prior: Prior, Vehicle: Vehicle{t}, Task: Name, HoldOut: HoldOut,
 		Predict: func(m *vnd.Model[float32], held [][]pusher.Row) (stretches.Prediction, error) {
 			return stretches.Predict(Prior, m, held)
 		},
@@ -96,7 +96,11 @@ func HoldOut(number int, rows []pusher.Row) (learned, held [][]pusher.Row) {
 	return [][]pusher.Row{rows}, nil
 }
 
-func encode(rows []pusher.Row) []byte {
-	b, _ := binary.Append(nil, binary.LittleEndian, rows) // of numbers alone
-	return b
-}
+// Rows is how rows of pushes lie in segment files: time, state and command. They are described by the force that it
+// takes to push the box, N.
+var Rows = dataset.Numbers(3, func(rows []pusher.Row, dt float64) (all []float32, D int) {
+	if box, err := pusher.Identify(rows, dt, Prior.Mass); err == nil { // else it was hardly pushed
+		all = append(all, float32(box.Force()))
+	}
+	return all, 1
+})

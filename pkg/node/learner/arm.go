@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"sync/atomic"
 
 	"vnd/msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
@@ -16,13 +14,10 @@ import (
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/learning/dataset"
-	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
 	robotarm "vnd/pkg/robot/arm"
 	"vnd/pkg/ros2/ros"
-	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/params"
-	"vnd/pkg/vnd/bundle"
 )
 
 // arm is the robot of ArmParams, and ArmFile their file in params/.
@@ -33,15 +28,11 @@ const (
 
 // ArmParams are those of the node with robot: arm.
 type ArmParams struct {
-	Robot      string   `param:"robot" default:"arm" enum:"arm" read_only:"true" doc:"arm: a Panda, whose parameters these are"`
-	Directory  string   `param:"directory" default:"vnd_data" read_only:"true" doc:"folder of the bundles (bundles/) and of what was heard (collected/)"`
-	BundleFile string   `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the prior"`
-	Seed       int      `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"seed of all randomness"`
-	Joints     []string `param:"joints" default:"" read_only:"true" doc:"names of the joints from base to flange, in the order of the torques; empty: panda_joint1 to panda_joint7"`
-	Reference  string   `param:"reference_json" default:"" read_only:"true" doc:"reference that policies learn, one JSON object as of ~/set_task; empty: all shapes at 0.25 and 0.5 m/s"`
-	Stretch    float64  `param:"stretch" default:"10.0" min:"4" max:"60" unit:"s" read_only:"true" doc:"time after which what came is learned from"`
-	Signing
-	rounds.ResourceLimits
+	Robot string `param:"robot" default:"arm" enum:"arm" read_only:"true" doc:"arm: a Panda, whose parameters these are"`
+	Stretches
+	Joints    []string `param:"joints" default:"" read_only:"true" doc:"names of the joints from base to flange, in the order of the torques; empty: panda_joint1 to panda_joint7"`
+	Reference string   `param:"reference_json" default:"" read_only:"true" doc:"reference that policies learn, one JSON object as of ~/set_task; empty: all shapes at 0.25 and 0.5 m/s"`
+	Stretch   float64  `param:"stretch" default:"10.0" min:"4" max:"60" unit:"s" read_only:"true" doc:"time after which what came is learned from"`
 	armlearning.Rounds
 }
 
@@ -71,18 +62,13 @@ func (p *ArmParams) references() ([]*robotarm.Reference, error) {
 
 // armNode is background_learner of an arm.
 type armNode struct {
-	*roundsNode
-	params  *params.Bound[ArmParams]
-	learner *rounds.Runner[[]robotarm.Row]
-	stream  *armlog.Stream
-	rows    *dataset.Buffer       // on disk
-	full    atomic.Pointer[error] // of the disk; nil: rows are kept
-	dropped atomic.Uint64         // ticks that the learner had no time for
-	logged  node.LogOnce
+	stretchNode[robotarm.Row]
+	params *params.Bound[ArmParams]
+	stream *armlog.Stream
 }
 
 func newArmNode(ctx context.Context, l *roundsNode, end func()) (*armNode, error) {
-	n := &armNode{roundsNode: l}
+	n := &armNode{stretchNode: stretchNode[robotarm.Row]{roundsNode: l}}
 	if err := n.begin(ctx, end); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
@@ -94,56 +80,23 @@ func (n *armNode) begin(ctx context.Context, end func()) (err error) {
 		return err
 	}
 	p := n.params.Load()
-	if err := n.announce(&p.Signing, &p.ResourceLimits); err != nil {
-		return err
-	}
 	references, err := p.references()
 	if err != nil {
 		return fmt.Errorf("parameter reference_json: %w", err)
 	}
-	o := rounds.Common{Dir: filepath.Join(p.Directory, "bundles"), Seed: uint64(p.Seed), Dt: armlearning.Dt,
-		Publish: n.publish, Report: n.progress, Log: n.log}
-	if o.Key, err = p.signer(); err != nil {
+	if err := n.open(&p.Stretches, armlearning.Dt, func(o rounds.Common) (*rounds.Runner[[]robotarm.Row], error) {
+		return armlearning.Open(func() *armlearning.Rounds { return &n.params.Load().Rounds }, o, references,
+			"vnd "+Name)
+	}); err != nil {
 		return err
-	}
-	if p.BundleFile != "" {
-		o.BasePolicy = func(context.Context, func(train.Progress)) (*bundle.Bundle, error) {
-			b, err := bundle.Read(p.BundleFile)
-			if err != nil {
-				return nil, fmt.Errorf("parameter bundle_file: %w", err)
-			}
-			return b, nil
-		}
-	}
-	n.learner, err = armlearning.Open(func() *armlearning.Rounds { return &n.params.Load().Rounds }, o, references,
-		"vnd "+Name)
-	if err != nil {
-		return fmt.Errorf("parameter directory: %w", err)
 	}
 	return n.roundsNode.begin(ctx, n.learner, end, arm, func() error { return n.listen(ctx, p) }, n.diagnose)
 }
 
-// diagnose reports the state of learning.
-func (n *armNode) diagnose(s *diagnostics.Status) {
-	n.roundsNode.diagnose(s)
-	if err := n.full.Load(); err != nil {
-		s.Merge(diagnostics.Error, "rows are in memory alone: %v", *err)
-	}
-	s.Add("Steps left out", n.dropped.Load())
-}
-
-// close waits for the learner, and lets others write.
-func (n *armNode) close() error {
-	err := n.roundsNode.close()
-	if n.rows != nil {
-		err = errors.Join(err, n.rows.Close())
-	}
-	return err
-}
-
 // listen takes joint states and the torques that somebody commands, whoever that is, after what was kept of before.
 func (n *armNode) listen(ctx context.Context, p *ArmParams) error {
-	if err := n.recall(ctx, p); err != nil {
+	if err := n.recall(ctx, p.Directory, dataset.Options{MaxRows: p.MaxRows, Delta: armlearning.Dt,
+		Kind: armlearning.Rows}); err != nil {
 		return err
 	}
 	simulated, err := params.Get[bool](n.Parameters(), "use_sim_time")
@@ -158,7 +111,7 @@ func (n *armNode) listen(ctx context.Context, p *ArmParams) error {
 	if _, err = ros.NewSubscription(n.Node, node.JointStates, states, func(m *sensormsgs.JointState, i ros.Info) {
 		n.refuse(node.JointStates, n.stream.States(m, sent(i)))
 		if s := n.stream.Seconds(); s < 0 || s >= p.Stretch {
-			n.take(ctx)
+			n.takeStretch(ctx)
 		}
 	}, one); err != nil {
 		return err
@@ -170,6 +123,17 @@ func (n *armNode) listen(ctx context.Context, p *ArmParams) error {
 		n.refuse(node.JointEfforts, n.stream.Command(m, sent(i)))
 	}, one)
 	return err
+}
+
+// takeStretch takes what came so far.
+func (n *armNode) takeStretch(ctx context.Context) {
+	t := n.stream.Take()
+	if t.Why != "" {
+		n.once(t.Why)
+	}
+	for _, rows := range t.Rows {
+		n.take(ctx, t.Begin, rows)
+	}
 }
 
 // listenToTicks takes what arm_controller reports, as evidence.

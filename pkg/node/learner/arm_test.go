@@ -11,14 +11,18 @@ import (
 	"vnd/pkg/ros2/dds/inproc"
 )
 
-// TestArmParameterFile: params/arm_learner.yaml has the defaults, which a node reads.
-func TestArmParameterFile(t *testing.T) {
-	var p, loaded ArmParams
+// Files of other robots have the defaults, which a node reads.
+func TestArmParameterFile(t *testing.T)  { checkFile(t, ArmFile, (*ArmParams).check) }
+func TestPushParameterFile(t *testing.T) { checkFile(t, PushFile, (*PushParams).check) }
+
+func checkFile[P any](t *testing.T, file string, check func(*P) error) {
+	t.Helper()
+	var p, loaded P
 	param.Default(&p)
-	if err := p.check(); err != nil {
+	if err := check(&p); err != nil {
 		t.Fatal(err)
 	}
-	path, text := filepath.Join("..", "..", "..", "params", ArmFile), param.YAML("/**/"+Name, &p)
+	path, text := filepath.Join("..", "..", "..", "params", file), param.YAML("/**/"+Name, &p)
 	if there, err := os.ReadFile(path); err != nil || string(there) != text {
 		t.Fatalf("%s is out of date: run make gen (%v)", path, err)
 	}
@@ -36,7 +40,7 @@ func TestArmRefusals(t *testing.T) {
 		"bundle_key_file:=none.pem":            "parameter bundle_key_file",
 	} {
 		err := Run(context.Background(), options(inproc.NewDomain(), "robot:=arm", "directory:="+t.TempDir(),
-			"nice:=0", parameter), nil)
+			"nice:=0", parameter), Judges{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", parameter, err, want)
 		}

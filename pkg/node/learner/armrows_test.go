@@ -26,11 +26,33 @@ var tinyArm = []string{"robot:=arm", "nice:=0", "use_sim_time:=true", "stretch:=
 	`reference_json:='{"kind": "circle", "speed": 0.25}'`, "base.hidden:=32", "base.epochs:=200", "base.envs:=32",
 	"base.horizon:=40", "base.rate:=0.005"}
 
+// watched is background_learner of an arm or a pushed box, with its log.
+type watched struct {
+	*people
+	log  rostest.Console
+	stop func()
+}
+
+// watch starts it, with people who listen already.
+func watch(p *people, d *inproc.Domain, args ...string) *watched {
+	w := &watched{people: p}
+	ctx, cancel := context.WithCancel(context.Background())
+	o, ended := options(d, args...), make(chan error, 1)
+	o.Stderr = io.MultiWriter(&w.log, p.t.Output())
+	go func() { ended <- Run(ctx, o, Judges{}) }()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			p.t.Error(err)
+		}
+	})
+	p.t.Cleanup(w.stop)
+	return w
+}
+
 // moved is an arm beside background_learner.
 type moved struct {
-	*people
-	log    rostest.Console
-	stop   func()
+	*watched
 	states *ros.Publisher[sensormsgs.JointState]
 	torque *ros.Publisher[stdmsgs.Float64MultiArray]
 	stamp  int64 // of the next joint states, ns
@@ -40,20 +62,11 @@ type moved struct {
 func newMoved(t *testing.T, args ...string) *moved {
 	t.Helper()
 	d := inproc.NewDomain()
-	m := &moved{people: join(t, d), stamp: 1e9}
-	m.states = must(ros.NewPublisher[sensormsgs.JointState](m.n, node.JointStates, node.JointStatesQoS()))(t)
-	m.torque = must(ros.NewPublisher[stdmsgs.Float64MultiArray](m.n, node.JointEfforts, node.CommandQoS()))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	o, ended := options(d, append(tinyArm[:len(tinyArm):len(tinyArm)], args...)...), make(chan error, 1)
-	o.Stderr = io.MultiWriter(&m.log, t.Output())
-	go func() { ended <- Run(ctx, o, nil) }()
-	m.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(m.stop)
+	p := join(t, d)
+	m := &moved{stamp: 1e9}
+	m.states = must(ros.NewPublisher[sensormsgs.JointState](p.n, node.JointStates, node.JointStatesQoS()))(t)
+	m.torque = must(ros.NewPublisher[stdmsgs.Float64MultiArray](p.n, node.JointEfforts, node.CommandQoS()))(t)
+	m.watched = watch(p, d, append(tinyArm[:len(tinyArm):len(tinyArm)], args...)...)
 	within, done := context.WithTimeout(t.Context(), patience)
 	defer done()
 	if err := ros.WaitForMatched(within, m.states, 1); err != nil {
@@ -85,7 +98,7 @@ func (m *moved) stand(seconds float64) {
 }
 
 // rows waits until the learner has at least so many.
-func (m *moved) rows(least uint64) uint64 {
+func (m *watched) rows(least uint64) uint64 {
 	m.t.Helper()
 	for deadline := time.After(patience); ; {
 		select {
@@ -100,7 +113,7 @@ func (m *moved) rows(least uint64) uint64 {
 }
 
 // said waits for a line of the log.
-func (m *moved) said(text string) {
+func (m *watched) said(text string) {
 	m.t.Helper()
 	for deadline := time.Now().Add(patience); !strings.Contains(m.log.String(), text); {
 		if time.Now().After(deadline) {

@@ -20,6 +20,7 @@ import (
 	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/node"
 	"vnd/pkg/robot/rotors"
@@ -30,12 +31,12 @@ import (
 )
 
 // Run learns until ctx is done, or the learner cannot go on.
-func Run(ctx context.Context, o ros.Options, judge NewJudge) error {
+func Run(ctx context.Context, o ros.Options, judges Judges) error {
 	var n closer
 	spinning, end := context.WithCancel(ctx)
 	defer end()
 	err := ros.Run(spinning, o, func(ctx context.Context, c *ros.Context) (err error) {
-		n, err = newNode(ctx, c, judge, end)
+		n, err = newNode(ctx, c, judges, end)
 		return err
 	})
 	if n != nil {
@@ -49,15 +50,18 @@ func Run(ctx context.Context, o ros.Options, judge NewJudge) error {
 type closer interface{ close() error }
 
 // newNode makes the node for its robot. end is called when its learner ends.
-func newNode(ctx context.Context, c *ros.Context, judge NewJudge, end func()) (closer, error) {
+func newNode(ctx context.Context, c *ros.Context, judges Judges, end func()) (closer, error) {
 	l, err := newRoundsNode(c)
 	if err != nil {
 		return nil, err
 	}
-	if !l.ofArm() {
-		return closing(newLearnerNode(ctx, l, judge, end))
+	switch l.robot() {
+	case arm:
+		return closing(newArmNode(ctx, l, end))
+	case pusher:
+		return closing(newPushNode(ctx, l, judges.Pusher, end))
 	}
-	return closing(newArmNode(ctx, l, end))
+	return closing(newLearnerNode(ctx, l, judges.Quadrotor, end))
 }
 
 // closing is a node, or nil where there is an error.
@@ -124,8 +128,16 @@ func (n *learnerNode) diagnose(s *diagnostics.Status) {
 	s.Add("Steps left out", n.dropped.Load())
 }
 
-// NewJudge makes the judge of the gate's flights in the full simulator. The program hands it in: the learner's packages
-// cannot look at the simulated world.
+// Judges make those of the gates. The program hands them in: the learner's packages cannot look at the simulated world.
+type Judges struct {
+	Quadrotor NewJudge
+	Pusher    NewPushJudge
+}
+
+// NewPushJudge makes the judge of a pushed box, or says why there is none.
+type NewPushJudge func() (pushlearning.Judging, error)
+
+// NewJudge makes the judge of the gate's flights in the full simulator.
 type NewJudge func(gate.JudgeConfig, []reference.Reference, quad.Limits, *rotors.Airframe, *guard.Config) gate.Judge
 
 // options of the rounds.

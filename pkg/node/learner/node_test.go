@@ -85,7 +85,8 @@ func begin(t *testing.T, d *inproc.Domain, args ...string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, options(d, append(append([]string(nil), tiny...), args...)...), closedloop.NewJudge)
+		ended <- Run(ctx, options(d, append(append([]string(nil), tiny...), args...)...),
+			Judges{Quadrotor: closedloop.NewJudge})
 	}()
 	var once sync.Once
 	stop = func() {
@@ -376,7 +377,7 @@ func TestRefused(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		err := Run(ctx, options(inproc.NewDomain(), "directory:="+t.TempDir(), "source:=topic", "nice:=0", arg),
-			closedloop.NewJudge)
+			Judges{Quadrotor: closedloop.NewJudge})
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, expected %q", arg, err, want)

@@ -3,13 +3,11 @@ package learner
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"vnd/msgs"
 	stdsrvs "vnd/msgs/std_srvs"
-	"vnd/pkg/core/param"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/node"
@@ -51,11 +49,14 @@ func newRoundsNode(c *ros.Context) (*roundsNode, error) {
 	return &roundsNode{Node: r, slow: c.NewGroup(ros.Exclusive)}, nil
 }
 
-// ofArm reports whether the parameter robot, which decides what others there are, names an arm.
-func (n *roundsNode) ofArm() bool {
-	return slices.ContainsFunc(n.Parameters().Unused(), func(a param.Assignment) bool {
-		return a.Name == "robot" && a.Value == arm
-	})
+// robot is what the parameter of this name, which decides what others there are, was set to; "" where it was not.
+func (n *roundsNode) robot() (name string) {
+	for _, a := range n.Parameters().Unused() {
+		if a.Name == "robot" {
+			name, _ = a.Value.(string)
+		}
+	}
+	return name
 }
 
 // announce makes the topics that all listen to, and keeps to the limits.

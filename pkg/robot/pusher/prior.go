@@ -32,7 +32,7 @@ func newPrior(r Robot) prior {
 	const late = toolMass / Gain
 	keep := math.Exp(-r.Dt / late)
 	way := late * (1 - keep)
-	return prior{r.Dt, r.Mass * r.Friction * gravity / Gain * (r.Dt - way), keep, way, cmp.Or(r.Edge, thin)}
+	return prior{r.Dt, r.Force() / Gain * (r.Dt - way), keep, way, cmp.Or(r.Edge, thin)}
 }
 
 // planar is a state, or a gradient of one.

@@ -23,6 +23,9 @@ type Robot struct {
 	Edge float64 `json:"-"`
 }
 
+// Force is what it takes to push the box, N.
+func (r Robot) Force() float64 { return r.Mass * r.Friction * gravity }
+
 func read(dt float64, config json.RawMessage) (r Robot, err error) {
 	err = robot.Decode(config, &r)
 	if err == nil && !(r.Mass > 0 && r.Mass <= 100 && r.Friction > 0 && r.Friction <= 10) {

@@ -10,6 +10,16 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
+// NewJudging is Judging, or the error that there is no MuJoCo.
+func NewJudging() (pushlearning.Judging, error) {
+	w, err := NewWorlds(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	w.Close()
+	return Judging, nil
+}
+
 // Judging judges in MuJoCo: boxes take the forces of those given, and all else that is hidden is drawn at random.
 func Judging(t pushlearning.Task, boxes []pusher.Robot) gate.Judge {
 	if len(boxes) == 0 {

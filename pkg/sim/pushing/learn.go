@@ -44,11 +44,10 @@ type Learned struct {
 // Learn trains a policy in the prior. In each round it records the policy at work in MuJoCo, fits a model to all
 // recordings, improves the policy in the model, and asks the gate.
 func (b *Budget) Learn(ctx context.Context) (*Learned, error) {
-	w, err := NewWorlds(1, 1) // without MuJoCo that is said now, not in half an hour
+	judging, err := NewJudging() // without MuJoCo that is said now, not in half an hour
 	if err != nil {
 		return nil, err
 	}
-	w.Close()
 	out := &Learned{}
 	if out.Base, err = b.TrainBase(ctx, b.Task, b.Seed, b.trained); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func (b *Budget) Learn(ctx context.Context) (*Learned, error) {
 	if out.Bundle, err = pushlearning.First(out.Base, "push"); err != nil {
 		return nil, err
 	}
-	l, err := pushlearning.New(b.Rounds, out.Bundle, b.Task, Judging, stretches.Options{Seed: b.Seed, Maker: "push",
+	l, err := pushlearning.New(b.Rounds, out.Bundle, b.Task, judging, stretches.Options{Seed: b.Seed, Maker: "push",
 		Status: b.learned()})
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Kind is what a Learner knows of a robot.
+// Kind is what a Learner knows of a robot, whose rows are numbers alone.
 type Kind[Row any] struct {
 	Prior interface {
 		robot.Robot
@@ -31,7 +31,6 @@ type Kind[Row any] struct {
 	gate.Vehicle
 	Task   string // of its policies
 	Latent int    // that they see
-	Encode func(rows []Row) []byte
 	// HoldOut cuts the stretch with a number, ascending from 0, into what is learned and what is to judge the fit.
 	HoldOut func(number int, rows []Row) (learned, held [][]Row)
 	Predict func(m *vnd.Model[float32], held [][]Row) (Prediction, error)
@@ -163,7 +162,7 @@ func (l *Learner[Row]) Bound() (kept []int) {
 			size = l.model.Model.Net.Latent
 			z = vnd.Latents(l.model.Model, l.kind.Prior, [][]Row{s.rows}, l.cfg.Stride)
 		}
-		sum := (&dataset.Encoded{Rows: l.kind.Encode(s.rows)}).Digest()
+		sum := (&dataset.Encoded{Rows: dataset.EncodeRows(s.rows)}).Digest()
 		pieces[i] = dataset.PieceOf(len(s.rows), binary.LittleEndian.Uint64(sum[:]), z, size)
 	}
 	l.mu.Lock()
