@@ -161,6 +161,10 @@ struct Participant : fast::DomainParticipantListener {
 	std::map<Guid, int64_t> lifespans; // of writers, ns
 	std::atomic<bool> any_lifespan{false};
 
+	// Of on_participant_discovery, which one thread runs at a time:
+	std::chrono::steady_clock::time_point second;
+	int delayed = 0;
+
 	void on_participant_discovery(fast::DomainParticipant *, rtps::ParticipantDiscoveryInfo &&info) override;
 	void on_publisher_discovery(fast::DomainParticipant *, rtps::WriterDiscoveryInfo &&info) override;
 	void on_subscriber_discovery(fast::DomainParticipant *, rtps::ReaderDiscoveryInfo &&info) override;
