@@ -3,6 +3,7 @@ import sys
 
 import rclpy
 from builtin_interfaces.msg import Time
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
@@ -64,5 +65,5 @@ rclpy.init()
 node = {"talker": Talker, "clock": ClockSource, "sleeper": Sleeper}[sys.argv[1]]()
 try:
     rclpy.spin(node)
-except KeyboardInterrupt:
+except (KeyboardInterrupt, ExternalShutdownException):  # from Kilted on, the second
     pass
