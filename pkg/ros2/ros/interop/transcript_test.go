@@ -2,7 +2,6 @@ package interop
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vnd/pkg/ros2/dds/fastdds"
 	"vnd/pkg/ros2/rmw"
 )
 
@@ -90,7 +90,6 @@ func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, work: t.TempDir()}
 	p.env = append(os.Environ(), fmt.Sprint("ROS_DOMAIN_ID=", domain()), "ROS_LOG_DIR="+p.work, "ROS_LOCALHOST_ONLY=",
-		"RMW_IMPLEMENTATION="+middleware(),
 		"CYCLONEDDS_URI="+loopback(fmt.Sprintf("<Tag>vnd_interop_%d</Tag>", os.Getpid())))
 	if middleware() == rmw.FastDDS { // knows no tags
 		p.env = append(p.env, fmt.Sprint("ROS_DOMAIN_ID=", 201+os.Getpid()%30),
@@ -105,8 +104,11 @@ func newPlace(t *testing.T) *place {
 // newer says whether ROS_DISTRO is a distribution after Humble.
 func newer() bool { return rmw.AfterHumble(os.Getenv("ROS_DISTRO")) }
 
-// middleware of ROS' tools and of our nodes: RMW_IMPLEMENTATION, or Cyclone DDS.
-func middleware() string { return cmp.Or(os.Getenv("RMW_IMPLEMENTATION"), rmw.Cyclone) }
+// middleware of ROS' tools and of our nodes. Where RMW_IMPLEMENTATION is not set, both take it by themselves.
+func middleware() string {
+	chosen, _ := rmw.Choose(os.Getenv, fastdds.Installed)
+	return chosen
+}
 
 // domain of this process.
 func domain() int { return 1 + os.Getpid()%100 }
