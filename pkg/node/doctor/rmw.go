@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"cmp"
+
 	"vnd/pkg/ros2/ament"
 	"vnd/pkg/ros2/rmw"
 )
@@ -22,10 +24,12 @@ func RMW(getenv func(string) string, noFast error) Check {
 	case warning == "" && err != nil:
 		return Check{name, OK, "no ROS 2 is sourced here, and none is needed; the nodes speak " + speaks +
 			", and where a ROS 2 is sourced what that takes", ""}
-	case err == nil && len(w.Missing(rmw.Cyclone)) > 0:
-		return Check{name, Missing, "no package " + rmw.Cyclone + " in AMENT_PREFIX_PATH, and the nodes speak it",
-			unreached + "apt-get install ros-" + w.Distro + "-rmw-cyclonedds-cpp, then " + remedy}
-	case warning != "":
+	}
+	if err == nil && len(w.Missing(rmw.Cyclone)) > 0 {
+		remedy = "apt-get install ros-" + w.Distro + "-rmw-cyclonedds-cpp, then " + remedy
+		warning = cmp.Or(warning, "no package "+rmw.Cyclone+" in AMENT_PREFIX_PATH, and the nodes speak it")
+	}
+	if warning != "" {
 		return Check{name, Missing, warning, unreached + remedy}
 	}
 	return Check{name, OK, said(asked, speaks), ""}

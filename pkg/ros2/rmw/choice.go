@@ -36,7 +36,7 @@ func Choose(getenv func(string) string, noFast func() error) (chosen, warning st
 		return Cyclone, ""
 	}
 	if why := noFast(); why != nil {
-		return Cyclone, fmt.Sprintf("RMW_IMPLEMENTATION is not set: ROS in %.60q takes %s, this program %s (%v); "+
+		return Cyclone, fmt.Sprintf("RMW_IMPLEMENTATION is not set: ROS in %.60q takes %s, this program %s: %v; "+
 			"or export RMW_IMPLEMENTATION=%[3]s in every shell with ros2", getenv("ROS_DISTRO"), FastDDS, Cyclone, why)
 	}
 	return FastDDS, ""

@@ -30,7 +30,7 @@ func installed(t *testing.T, packages ...string) string {
 func TestChoose(t *testing.T) {
 	absent := errors.New("no backend of Fast DDS: apt-get install something")
 	const notSet = `RMW_IMPLEMENTATION is not set: ROS in "jazzy" takes rmw_fastrtps_cpp, this program ` +
-		`rmw_cyclonedds_cpp (no backend of Fast DDS: apt-get install something); or export ` +
+		`rmw_cyclonedds_cpp: no backend of Fast DDS: apt-get install something; or export ` +
 		`RMW_IMPLEMENTATION=rmw_cyclonedds_cpp in every shell with ros2`
 	both, one := installed(t, rmw.Cyclone, rmw.FastDDS), installed(t, rmw.Cyclone)
 	for name, c := range map[string]struct {
