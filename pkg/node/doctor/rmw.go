@@ -19,6 +19,8 @@ func RMW(getenv func(string) string, noFast error) Check {
 	case speaks == rmw.FastDDS && noFast != nil:
 		return Check{name, Missing, noFast.Error(),
 			"RMW_IMPLEMENTATION is " + asked + ", so that the nodes do not start"}
+	case speaks == rmw.FastDDS && warning != "":
+		return Check{name, Missing, warning, "tags, peers and interfaces that it names do not hold"}
 	case speaks == rmw.FastDDS:
 		return Check{name, OK, said(asked, speaks), ""}
 	case warning == "" && err != nil:

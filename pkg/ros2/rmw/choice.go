@@ -20,7 +20,8 @@ func Default(getenv func(string) string) string {
 }
 
 // Choose is the middleware that a process speaks: what RMW_IMPLEMENTATION names, or the default of ROS. It is Cyclone
-// DDS where that is not spoken here, with a warning that says what to do. noFast is why Fast DDS is not, or nil.
+// DDS where that is not spoken here, with a warning that says what to do. So it warns of settings of Cyclone DDS that
+// nobody reads. noFast is why Fast DDS is not spoken, or nil.
 func Choose(getenv func(string) string, noFast func() error) (chosen, warning string) {
 	switch asked := getenv("RMW_IMPLEMENTATION"); asked {
 	case Cyclone:
@@ -38,6 +39,10 @@ func Choose(getenv func(string) string, noFast func() error) (chosen, warning st
 	if why := noFast(); why != nil {
 		return Cyclone, fmt.Sprintf("RMW_IMPLEMENTATION is not set: ROS in %.60q takes %s, this program %s: %v; "+
 			"or export RMW_IMPLEMENTATION=%[3]s in every shell with ros2", getenv("ROS_DISTRO"), FastDDS, Cyclone, why)
+	}
+	if getenv("CYCLONEDDS_URI") != "" {
+		return FastDDS, fmt.Sprintf("CYCLONEDDS_URI is set, but ROS in %.60q takes %s, which does not read it: export "+
+			"RMW_IMPLEMENTATION=%s in every shell to have it hold", getenv("ROS_DISTRO"), FastDDS, Cyclone)
 	}
 	return FastDDS, ""
 }

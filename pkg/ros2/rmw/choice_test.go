@@ -63,6 +63,21 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// A tag of Cyclone DDS keeps strangers out, which Fast DDS does not.
+func TestChooseWarnsOfWhatNobodyReads(t *testing.T) {
+	env := map[string]string{"ROS_DISTRO": "jazzy", "CYCLONEDDS_URI": "<Discovery><Tag>lab7</Tag></Discovery>"}
+	choose := func() (string, string) {
+		return rmw.Choose(func(key string) string { return env[key] }, func() error { return nil })
+	}
+	if got, warning := choose(); got != rmw.FastDDS || !strings.HasPrefix(warning, "CYCLONEDDS_URI is set, but ") {
+		t.Errorf("%s, %q", got, warning)
+	}
+	env["RMW_IMPLEMENTATION"] = rmw.FastDDS // in plain words
+	if _, warning := choose(); warning != "" {
+		t.Errorf("%q", warning)
+	}
+}
+
 // The library of Fast DDS is loaded where it is to be spoken, and nowhere else: it takes memory.
 func TestChooseLoadsNothing(t *testing.T) {
 	for _, env := range []map[string]string{{}, {"RMW_IMPLEMENTATION": rmw.Cyclone, "ROS_DISTRO": "jazzy"}} {
