@@ -18,7 +18,7 @@ import (
 )
 
 type demoCommand struct {
-	Robot    string   `default:"quadrotor" enum:"quadrotor,arm" help:"What moves: ${enum} (a Panda)."`
+	Robot    string   `default:"quadrotor" enum:"quadrotor,arm,pusher" help:"What moves: ${enum} (a pushed box)."`
 	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
 	Flights  string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
 	Out      string   `placeholder:"DIR" help:"Folder for what it writes (default build/demo; installed: vnd_demo)."`
@@ -35,17 +35,18 @@ type demoCommand struct {
 
 // demoResult is what the demo came to.
 type demoResult struct {
-	Fit    *fitResult      `json:"fit,omitempty"`
-	Score  *scoreResult    `json:"score,omitempty"`
-	Flight *demo.Result    `json:"flight,omitempty"`
-	Arm    *demo.ArmResult `json:"arm,omitempty"`
-	Files  []string        `json:"files"`
+	Fit    *fitResult       `json:"fit,omitempty"`
+	Score  *scoreResult     `json:"score,omitempty"`
+	Flight *demo.Result     `json:"flight,omitempty"`
+	Arm    *demo.ArmResult  `json:"arm,omitempty"`
+	Pusher *demo.PushResult `json:"pusher,omitempty"`
+	Files  []string         `json:"files"`
 }
 
 // Run implements `vnd demo`.
 func (d *demoCommand) Run(c *console) error {
-	if d.Robot == robotArm {
-		return d.arm(c)
+	if d.Robot != "quadrotor" {
+		return d.learns(c)
 	}
 	if err := d.fill(); err != nil {
 		return err

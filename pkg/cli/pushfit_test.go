@@ -41,6 +41,20 @@ func TestPusherFromItsBag(t *testing.T) {
 	}
 }
 
+// The demo of a pushed box refuses what a quadrotor's alone has, and programs that are not there.
+func TestPusherDemoRefusals(t *testing.T) {
+	for args, want := range map[string]string{
+		"--task hover":                          "--task: expected with --robot quadrotor alone",
+		"--params f --seconds 0 --programs bin": "there is no program push_sim in bin: make build",
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		code, _, stderr := run(t, strings.Fields("demo --robot pusher --out "+out+" "+args)...)
+		if code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, %q, expected %q", args, code, stderr, want)
+		}
+	}
+}
+
 func TestPusherRefusals(t *testing.T) {
 	out, b, arm := filepath.Join(t.TempDir(), "out"), pushBag(t), pandaBag(t)
 	fit := "fit --robot pusher --out " + out + " "

@@ -10,16 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
-	"vnd/msgs"
 	diagnosticmsgs "vnd/msgs/diagnostic_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/node"
-	"vnd/pkg/node/operator"
 	"vnd/pkg/ros2/ros"
 )
 
@@ -41,18 +37,8 @@ const circling = `{"kind": "circle", "speed": 0.25}`
 // RunArm has an arm follow a circle under payloads that change, while a learner learns from that, until its time is
 // over, or ctx is done. Of the options World, Bundle and Task do not count. The processes have ended when it returns.
 func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
-	d := &demo{Options: o, failed: make(failures, 1), namespace: armSpace}
-	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
-	if err := d.fleet.check([]string{armSimulator, armController, learner, recorder}); err != nil {
-		return nil, err
-	}
-	if !(o.Seconds > 0) {
-		return nil, fmt.Errorf("a demo of %g s, expected more than none", o.Seconds)
-	}
-	if err := d.settle(); err != nil {
+	d, err := o.begin(armSpace, armSimulator, armController)
+	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(d.dir) // what did not become Out
@@ -60,12 +46,7 @@ func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.moveArm(ctx, w)
-	w.end()
-	if stopping := d.fleet.stop(); err == nil {
-		err = stopping
-	}
-	if err != nil {
+	if err := d.finish(&w.watch, d.moveArm(ctx, w)); err != nil {
 		return nil, err
 	}
 	f = w.result()
@@ -76,15 +57,8 @@ func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
 
 // moveArm starts the nodes, and changes payloads until the time is over.
 func (d *demo) moveArm(ctx context.Context, w *armWatch) error {
-	d.Say(fmt.Sprintf("nodes in the namespace %s, on ROS_DOMAIN_ID=%s ROS_LOCALHOST_ONLY=1", armSpace,
-		d.env["ROS_DOMAIN_ID"]))
 	d.Say("a first policy is trained in the prior, without a payload")
-	directory := "directory:=" + d.dir
-	err := errors.Join(d.node(recorder, directory), d.node(learner, directory, fmt.Sprintf("seed:=%d", d.Seed)))
-	if err != nil {
-		return err
-	}
-	if err := w.wait(ctx, slowest, "a first bundle", func() bool { return len(w.bundles) > 0 }); err != nil {
+	if err := d.firstBundle(ctx, &w.watch); err != nil {
 		return err
 	}
 	world := []string{"payload:=0.0"}
@@ -109,86 +83,38 @@ func (d *demo) moveArm(ctx context.Context, w *armWatch) error {
 	return nil
 }
 
-// armWatch is one more node of the graph, which keeps and reports what the others say.
+// armWatch is a watch of an arm.
 type armWatch struct {
-	*operator.Operator
-	end    func()
-	say    func(string)
-	failed failures
-
-	mu       sync.Mutex
-	begun    int64 // stamp of the joint states with which a policy began to command; 0: none did
-	stamp    int64 // of the newest
+	watch
 	since    float64
 	payload  float64
-	bundles  []string // that were published, oldest first
 	errors   map[string]map[float64][]float64
 	ticks    []armTick
 	commands string // bundle whose policy does
 	off      float64
-	learning msgs.LearnerStatus
-	refused  int
 	trips    []string
 	tripped  bool
 	freeing  bool // a guard is being reset
 	refusals int  // resets in a row that did not help
-	said     time.Time
 }
 
 // watchArm joins the graph.
 func (d *demo) watchArm() (w *armWatch, err error) {
-	w = &armWatch{say: d.Say, failed: d.failed, errors: map[string]map[float64][]float64{}}
-	w.Operator, w.end, err = operator.Join(operator.Options{Namespace: armSpace, Patience: silence,
-		Ros: ros.Options{Getenv: func(key string) string { return d.env[key] }}})
-	if err != nil {
+	w = &armWatch{errors: map[string]map[float64][]float64{}}
+	if err := d.join(&w.watch); err != nil {
 		return nil, err
 	}
+	w.moves = func() string {
+		return fmt.Sprintf("%g kg  bundle %.8s  tool %.2f mm off", w.payload, w.commands, w.off)
+	}
 	_, states := ros.NewSubscription(w.Operator, armSpace+"/"+node.JointStates, node.JointStatesQoS(), w.onStates)
-	_, bundles := ros.NewSubscription(w.Operator, armSpace+"/bundle", node.LatchedQoS(), w.onBundle)
-	_, status := ros.NewSubscription(w.Operator, armSpace+"/learner/status", node.LatchedQoS(), w.onLearning)
 	_, ticks := ros.NewSubscription(w.Operator, armSpace+"/"+node.ArmStep, deep(node.StepQoS()), w.onTick)
 	_, health := ros.NewSubscription(w.Operator, "/diagnostics", deep(ros.DefaultQoS()), w.onDiagnostics)
-	if err := errors.Join(states, bundles, status, ticks, health); err != nil {
+	if err := errors.Join(states, ticks, health); err != nil {
 		w.end()
 		return nil, err
 	}
 	return w, nil
-}
-
-// seconds since a policy commands.
-func (w *armWatch) seconds() float64 {
-	if w.begun == 0 {
-		return 0
-	}
-	return float64(w.stamp-w.begun) / 1e9
-}
-
-// wait waits until holds; ctx ends it, and a child that failed, and silence.
-func (w *armWatch) wait(ctx context.Context, silence time.Duration, what string, holds func() bool) error {
-	const often = 50 * time.Millisecond
-	newest, at := int64(-1), time.Now()
-	for {
-		w.mu.Lock()
-		done, stamp := holds(), w.stamp
-		w.present()
-		w.mu.Unlock()
-		if done {
-			return nil
-		}
-		if stamp != newest {
-			newest, at = stamp, time.Now()
-		}
-		if time.Since(at) > silence {
-			return fmt.Errorf("nothing came for %v, waiting for %s", silence, what)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-w.failed:
-			return err
-		case <-time.After(often):
-		}
-	}
 }
 
 // hang hangs a payload, kg, on the arm.
@@ -207,27 +133,6 @@ func (w *armWatch) onStates(m *sensormsgs.JointState, _ ros.Info) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stamp = bridge.Nanoseconds(m.Header.Stamp)
-}
-
-func (w *armWatch) onBundle(m *msgs.Bundle, _ ros.Info) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bundles = append(w.bundles, m.ID)
-}
-
-func (w *armWatch) onLearning(m *msgs.LearnerStatus, _ ros.Info) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if m.Message != w.learning.Message && m.Message != "" {
-		w.report("learner: %s", brief(m.Message))
-		if strings.Contains(m.Message, " is refused: ") {
-			w.refused++
-		}
-	}
-	if w.learning.Phase == gating && m.Phase != gating && m.BundleID == "" {
-		w.failed.report(errors.New("there is no bundle to begin with: " + m.Message))
-	}
-	w.learning = *m
 }
 
 // onDiagnostics keeps how far the tool is off, and has a guard reset, as a person beside the arm would.
@@ -305,34 +210,6 @@ func (w *armWatch) free() {
 	if w.refusals++; w.refusals == mostRefusals {
 		w.failed.report(fmt.Errorf("the arm cannot move on: %w (--lockstep is for machines that are busy with other "+
 			"things)", err))
-	}
-}
-
-// report says an event, with its time.
-func (w *armWatch) report(format string, args ...any) {
-	when := strings.Repeat(" ", 8)
-	if w.begun != 0 {
-		when = fmt.Sprintf("%6.1f s", w.seconds())
-	}
-	w.say(when + "  " + fmt.Sprintf(format, args...))
-}
-
-// present says how it is, every five seconds.
-func (w *armWatch) present() {
-	const every = 5 * time.Second
-	if time.Since(w.said) < every {
-		return
-	}
-	w.said = time.Now()
-	doing := w.learning.Phase
-	if x := w.learning.Progress; x > 0 && x < 1 {
-		doing += fmt.Sprintf(" %.0f %%", 100*x)
-	}
-	switch {
-	case w.begun != 0:
-		w.report("%g kg  bundle %.8s  tool %.2f mm off  learner: %s", w.payload, w.commands, w.off, doing)
-	case doing != "":
-		w.report("learner: %s", doing)
 	}
 }
 

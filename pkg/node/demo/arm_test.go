@@ -76,8 +76,8 @@ func TestArmLearns(t *testing.T) {
 
 // TestArmResultInWords: what was not learned is said, and a payload that did not come has no number.
 func TestArmResultInWords(t *testing.T) {
-	w := &armWatch{bundles: []string{"a", "b"}, errors: map[string]map[float64][]float64{"a": {0: {1, 3}, 1: {4}}},
-		trips: []string{"2.0 s: the clock was set"}}
+	w := &armWatch{watch: watch{bundles: []string{"a", "b"}}, trips: []string{"2.0 s: the clock was set"},
+		errors: map[string]map[float64][]float64{"a": {0: {1, 3}, 1: {4}}}}
 	for _, want := range []string{"nothing was learned in time", "4.00 mm              -", "2 kg             -",
 		"held it 1 times: 2.0 s: the clock was set"} {
 		var text strings.Builder

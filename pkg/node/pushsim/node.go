@@ -71,7 +71,7 @@ func (n *simulator) begin() (err error) {
 	}
 	p := n.params.Load()
 	n.hidden, n.state = p, p.start()
-	n.pace = pace.Pace{Step: step, Speed: p.Speed, Lockstep: p.Lockstep, Period: int64(step),
+	n.pace = pace.Pace{Step: step, Speed: p.Speed, Lockstep: p.Lockstep, Paced: p.Paced, Period: int64(step),
 		Patience: time.Duration(p.Patience * 1e9)}
 	if n.epoch = time.Now().UnixNano(); p.simulated() {
 		n.epoch = 1e9 // a stamp of 0 would be none

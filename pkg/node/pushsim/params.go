@@ -21,6 +21,7 @@ type Params struct {
 	Timeout  float64 `param:"command_timeout" default:"0.1" min:"0.02" max:"10" unit:"s" read_only:"true" doc:"time without a command after which the tool stands"`
 	Speed    float64 `param:"speed" default:"1.0" min:"0.01" max:"100" read_only:"true" doc:"simulated seconds per second; where it is not 1 time is published on /clock"`
 	Lockstep bool    `param:"lockstep" default:"false" read_only:"true" doc:"time is published on /clock and waits for each command while commands come, or up to lockstep_patience"`
+	Paced    bool    `param:"lockstep_paced" default:"false" read_only:"true" doc:"in lockstep, time waits for commands and besides passes no faster than speed"`
 	Patience float64 `param:"lockstep_patience" default:"0.2" min:"0.001" max:"60" unit:"s" read_only:"true" doc:"wall time for which simulated time waits for a command; then it goes on at speed until commands come again"`
 }
 
