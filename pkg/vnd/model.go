@@ -24,6 +24,18 @@ type Norm[F kernel.Float] struct {
 // Apply normalises rows of x in place.
 func (n *Norm[F]) Apply(x []F) { kernel.Normalise(len(x)/len(n.Mean), n.Mean, n.Scale, x) }
 
+// farthest is how far rows that ApplyCut normalises may be from 0, in deviations.
+const farthest = 10
+
+// ApplyCut normalises rows of x in place, and cuts what is far away: for policies that PPO trains, at work as in
+// training.
+func (n *Norm[F]) ApplyCut(x []F) {
+	n.Apply(x)
+	for i, v := range x {
+		x[i] = min(max(v, -farthest), farthest)
+	}
+}
+
 // Pull scales gradients of normalised rows to gradients of raw rows, in place.
 func (n *Norm[F]) Pull(dx []F) { kernel.ScaleRows(len(dx)/len(n.Scale), n.Scale, dx) }
 

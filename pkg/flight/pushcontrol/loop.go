@@ -11,9 +11,6 @@ import (
 	"vnd/pkg/vnd/bundle"
 )
 
-// Farthest is how far normalised inputs may be from 0, in training as at work.
-const Farthest = 10
-
 // Policy acts by rows of what it sees. It is for one goroutine.
 type Policy struct {
 	*vnd.Actor[float32]
@@ -25,10 +22,7 @@ func NewPolicy(p *vnd.Actor[float32], rows int) Policy { return Policy{p, p.Net.
 
 // Act normalises x[N][O], and writes the actions u[N][A].
 func (p Policy) Act(x, u []float32) {
-	p.Norm.Apply(x)
-	for i, v := range x {
-		x[i] = min(max(v, -Farthest), Farthest)
-	}
+	p.Norm.ApplyCut(x)
 	p.Net.Forward(p.tape, 0, len(u)/p.Net.Actions, x, u)
 }
 

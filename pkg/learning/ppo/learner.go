@@ -42,9 +42,6 @@ type shard[F kernel.Float] struct {
 	kl, loss                         float64 // sums
 }
 
-// Farthest is how far normalised inputs may be from 0.
-const Farthest = 10
-
 func newLearner[F kernel.Float](c *Config, w World, rng *rand.Rand) (*learner[F], error) {
 	O, V, A := w.Sizes()
 	half := slices.Repeat([]F{1}, A)
@@ -82,14 +79,6 @@ func (l *learner[F]) newShard(rows, O, V, A int) *shard[F] {
 		std: make([]F, A), fit: make([]F, len(l.fit))}
 }
 
-// normalise writes rows as a net takes them.
-func normalise[F kernel.Float](n *vnd.Norm[F], rows []F) {
-	n.Apply(rows)
-	for i, x := range rows {
-		rows[i] = min(max(x, -Farthest), Farthest)
-	}
-}
-
 // logProbability is that of an action u[A] around mean[A], but for a constant.
 func (l *learner[F]) logProbability(u, mean []F) (sum F) {
 	for j, s := range l.logStd {
@@ -102,7 +91,7 @@ func (l *learner[F]) logProbability(u, mean []F) (sum F) {
 // act normalises what is seen, x[N][O], draws actions u[N][A] for it, and writes their log-probabilities.
 func (l *learner[F]) act(x []F, rng *rand.Rand, u, old []F) {
 	s, A, N := l.rows, len(l.logStd), len(old)
-	normalise(&l.actor.Norm, x)
+	l.actor.Norm.ApplyCut(x)
 	l.actor.Net.Forward(s.policy, 0, N, x, s.mean)
 	for i := range u {
 		u[i] = s.mean[i] + F(math.Exp(float64(l.logStd[i%A]))*rng.NormFloat64())
@@ -114,7 +103,7 @@ func (l *learner[F]) act(x []F, rng *rand.Rand, u, old []F) {
 
 // judge normalises v[N][V], and writes its values.
 func (l *learner[F]) judge(v, value []F) {
-	normalise(&l.norm, v)
+	l.norm.ApplyCut(v)
 	l.critic.Forward(l.rows.critic, 0, len(value), v, value)
 }
 

@@ -100,7 +100,7 @@ func act(p *vnd.Actor[float32]) func(s [2]float64) float32 {
 	tape, u := p.Net.NewTape(1, 1), make([]float32, 1)
 	return func(s [2]float64) float32 {
 		x := []float32{float32(s[0]), float32(s[1])}
-		normalise(&p.Norm, x)
+		p.Norm.ApplyCut(x)
 		p.Net.Forward(tape, 0, 1, x, u)
 		return u[0]
 	}

@@ -59,6 +59,3 @@ func Successes(p *vnd.Actor[float32], t Task, boxes Plant, rng *rand.Rand) (won 
 	}
 	return won, err
 }
-
-// Policies are clipped at work as PPO clips them.
-var _ = [1]struct{}{}[ppo.Farthest-pushcontrol.Farthest]
