@@ -148,13 +148,15 @@ func (w *pushWatch) pushOne(ctx context.Context, k int, rng *rand.Rand) error {
 	})
 }
 
-// goalFrom draws a goal near the middle of the table, 0.1 to 0.3 m from where the box is.
+// goalFrom draws a goal 0.1 to 0.3 m from where the box is, towards the middle of the table.
 func goalFrom(at [3]float64, rng *rand.Rand) [3]float64 {
+	const nearest, farthest = 0.1, 0.3
 	even := func(most float64) float64 { return most * (2*rng.Float64() - 1) }
 	for {
-		x, y := even(0.2), even(0.2)
-		if far := math.Hypot(x-at[0], y-at[1]); far > 0.1 && far < 0.3 {
-			return [3]float64{x, y, at[2] + even(0.3)}
+		x, y := even(0.2)-at[0], even(0.2)-at[1]
+		if far := math.Hypot(x, y); far > nearest {
+			share := min(1, farthest/far)
+			return [3]float64{at[0] + share*x, at[1] + share*y, at[2] + even(0.3)}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +73,19 @@ func TestPushLearns(t *testing.T) {
 	page, err := os.ReadFile(f.Report)
 	if n := strings.Count(string(page), `src="data:`); err != nil || n != 1 {
 		t.Errorf("%d pictures, %v", n, err)
+	}
+}
+
+// TestGoalsAreWithinReach: wherever the box was pushed.
+func TestGoalsAreWithinReach(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, at := range [][3]float64{{}, {0.2, -0.2, 3}, {0.7, 0.1, -1}, {-3, 2, 0}} {
+		for range 100 {
+			g := goalFrom(at, rng)
+			if far := math.Hypot(g[0]-at[0], g[1]-at[1]); far < 0.1 || far > 0.3+1e-9 || math.Abs(g[2]-at[2]) > 0.3 {
+				t.Fatalf("%v from %v", g, at)
+			}
+		}
 	}
 }
 
