@@ -267,7 +267,7 @@ func noisyHover(t *testing.T, k Push) (noise, late float64) {
 		}
 		before = now
 		c, push := f.Command(float64(i)*l.Dt, &s), so3.Vec3{}
-		seen := f.swing.of(&f.policy.Push, f.push)
+		seen := f.swing.of(&f.policy.Push, f.push, 0)
 		switch {
 		case i >= still:
 			push.X = strength
@@ -335,25 +335,28 @@ func TestPushAllocatesNothing(t *testing.T) {
 }
 
 // TestSwingIsNotAnswered: of a push that comes and goes at one rhythm the policy sees hardly anything after a while, of
-// gusts as strong all. A steady push comes through either way.
+// gusts as strong all, and of what comes and goes along a path. A steady push comes through either way.
 func TestSwingIsNotAnswered(t *testing.T) {
 	const steady, most = 0.7, 1.0 // m/s²
 	rng := rand.New(rand.NewPCG(1, 2))
 	var gust float64
 	for name, c := range map[string]struct {
-		push func(t float64) float64
-		seen [2]float64 // share of what moves
+		push  func(t float64) float64
+		seen  [2]float64 // share of what moves
+		speed float64    // m/s
 	}{
-		"swing of 0.7 Hz": {func(t float64) float64 { return most * math.Sin(2*math.Pi*0.7*t) },
-			[2]float64{0, 0.2}},
-		"growing swing, 0.5 Hz": {func(t float64) float64 { return t / 30 * math.Sin(math.Pi*t) },
-			[2]float64{0, 0.35}},
-		"gusts": {func(float64) float64 {
+		"swing of 0.7 Hz": {push: func(t float64) float64 { return most * math.Sin(2*math.Pi*0.7*t) },
+			seen: [2]float64{0, 0.2}},
+		"the same along a path": {func(t float64) float64 { return most * math.Sin(2*math.Pi*0.7*t) },
+			[2]float64{0.9, 1.01}, 1},
+		"growing swing, 0.5 Hz": {push: func(t float64) float64 { return t / 30 * math.Sin(math.Pi*t) },
+			seen: [2]float64{0, 0.35}},
+		"gusts": {push: func(float64) float64 {
 			gust += 0.02*(-gust) + math.Sqrt(2*0.02)*most*rng.NormFloat64()
 			return gust
-		}, [2]float64{0.9, 1.01}},
-		"a push that turns about once": {func(t float64) float64 { return math.Copysign(most, 15-t) },
-			[2]float64{0.8, 1.01}},
+		}, seen: [2]float64{0.9, 1.01}},
+		"a push that turns about once": {push: func(t float64) float64 { return math.Copysign(most, 15-t) },
+			seen: [2]float64{0.8, 1.01}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k Push
@@ -367,7 +370,7 @@ func TestSwingIsNotAnswered(t *testing.T) {
 				push := so3.Vec3{X: c.push(at) + 0.3*rng.NormFloat64(), Z: steady}
 				fast = fast.Add(push.Sub(fast).Scale(1 - math.Exp(-k.Rate*dt)))
 				w.add(&k, fast, dt)
-				if s := w.of(&k, fast); at > settle {
+				if s := w.of(&k, fast, c.speed); at > settle {
 					moved, seen, mean = moved+fast.X*fast.X, seen+s.X*s.X, mean+s.Z/(seconds-settle)*dt
 				}
 			}
@@ -377,7 +380,7 @@ func TestSwingIsNotAnswered(t *testing.T) {
 			if math.Abs(mean-steady) > 0.02 {
 				t.Errorf("of a steady %.2f m/s² %.2f are seen", steady, mean)
 			}
-			if k.Swing = 0; w.of(&k, fast) != fast {
+			if k.Swing = 0; w.of(&k, fast, c.speed) != fast {
 				t.Error("a bundle of before does not see the push as it is")
 			}
 		})

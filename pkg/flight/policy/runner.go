@@ -150,7 +150,7 @@ func (f *Runner) SetLatent(z []float32) {
 		return
 	}
 	copy(f.newest, z)
-	f.rows = f.policy.LatentMean.add(f.z, f.rows, z)
+	f.rows = f.policy.LatentMean.add(f.z, f.rows, z, f.swing.hidden(&f.policy.Push, f.ahead[0].V.Norm()))
 }
 
 // AddFrame takes the features of a frame of time t, one for each point of the policy's
@@ -329,7 +329,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
-	PutPush(&p.Observation, f.swing.of(&p.Push, f.push), f.x)
+	PutPush(&p.Observation, f.swing.of(&p.Push, f.push, f.ahead[0].V.Norm()), f.x)
 	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)

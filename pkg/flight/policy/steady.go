@@ -91,16 +91,17 @@ func (k *Integral) step(moved, err so3.Vec3, dt float64) so3.Vec3 {
 
 // LatentMean takes the mean of the newest latents for as long as each stays near it. One that is further off begins the
 // mean anew: there the condition changes. In steady flight latents are noisy, and their noise shakes a stiff policy.
+// A load on a cable has them swing to and fro: of a swing the mean is what stays.
 type LatentMean struct {
 	Rows  int     `param:"rows" default:"200" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
 	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
 }
 
-// add takes z into a mean of n latents, and returns of how many it is then.
-func (m *LatentMean) add(mean []float32, n int, z []float32) int {
+// add takes z into a mean of n latents, and returns of how many it is then. hidden is the share of swing.hidden.
+func (m *LatentMean) add(mean []float32, n int, z []float32, hidden float64) int {
 	var square float64
 	for j, x := range z {
-		d := float64(x - mean[j])
+		d := (1 - hidden) * float64(x-mean[j])
 		square += d * d
 	}
 	if n = min(n+1, m.Rows); !(square <= m.Reset*m.Reset) {

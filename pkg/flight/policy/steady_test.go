@@ -149,6 +149,34 @@ func TestLatentMeanCalmsNoiseAndFollowsChanges(t *testing.T) {
 	}
 }
 
+// TestLatentMeanOfASwing: latents that swing beside a push that does have a mean in hover. Along a path they are as
+// they come.
+func TestLatentMeanOfASwing(t *testing.T) {
+	const Z, swing = 12, 0.6 // 2.1 in all
+	for name, c := range map[string]struct {
+		speed       float64 // m/s
+		least, most float64
+	}{"hover": {0, 0, 0.2}, "along a path": {1, 0.5, 1.01}} {
+		f, k := steadyRunner(t, Z)
+		k.Push = Push{Rate: 18, Swing: 0.5}
+		f.ahead[0].V.X = c.speed
+		z, farthest := make([]float32, Z), 0.0
+		for i := range 1500 {
+			x := math.Sin(2 * math.Pi * 0.7 * 0.02 * float64(i))
+			f.swing.add(&k.Push, so3.Vec3{X: x}, 0.02)
+			for j := range z {
+				z[j] = float32(swing * x)
+			}
+			if f.SetLatent(z); i > 800 {
+				farthest = max(farthest, math.Abs(float64(f.z[0]))/swing)
+			}
+		}
+		if farthest < c.least || farthest > c.most {
+			t.Errorf("%s: %.2f of the swing is seen, expected %.2f to %.2f", name, farthest, c.least, c.most)
+		}
+	}
+}
+
 // Bundles of before have nothing of Steady: they fly as they did.
 func TestBundleOfBeforeFliesWithoutSteady(t *testing.T) {
 	p := somePolicy(t, 3)
