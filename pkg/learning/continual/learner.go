@@ -77,6 +77,7 @@ type Learner struct {
 	learned    int      // segments that it was fitted to, the first ones
 	validation float64  // its loss on others, NaN where it is not known
 	rounds     int
+	pace       Pace // of the newest round
 }
 
 // Round is what one round came to.
@@ -90,7 +91,10 @@ type Round struct {
 	Fit       fit.Losses        `json:"fit"`
 	Curve     train.Curve       `json:"-"`
 	Seconds   map[Phase]float64 `json:"seconds"`
-	Bank      []float32         `json:"-"` // [N][Z] re-encoded latents of the buffer
+	Share     float64           `json:"share"` // of its updates and epochs that it did
+	Pace      Pace              `json:"pace"`
+	Outlook   string            `json:"outlook"` // what the next one takes, one line
+	Bank      []float32         `json:"-"`       // [N][Z] re-encoded latents of the buffer
 }
 
 // New makes a learner that begins with a bundle, which has a policy and may have a model. A model of other sizes than
@@ -212,11 +216,15 @@ func (l *Learner) Round(ctx context.Context) (*Round, error) {
 	if flown := float64(r.out.Rows) * r.current.Dt; flown < l.cfg.Least {
 		return nil, fmt.Errorf("%w: %.0f s, a model takes %.0f", ErrTooLittle, flown, l.cfg.Least)
 	}
+	if err := r.plan(); err != nil {
+		return nil, err
+	}
 	if err := r.out.Work(ctx, l.opt.Now, func(p Phase) { r.report(p, 0, 0) }, Step{Fitting, r.fit},
 		Step{Encoding, r.encode}, Step{Improving, r.improve}, Step{Gating, r.gate}); err != nil {
 		return nil, err
 	}
-	l.model, l.learned, l.validation = r.fitted, r.taken, r.validation
+	r.look()
+	l.model, l.learned, l.validation, l.pace = r.fitted, r.taken, r.validation, r.out.Pace
 	l.rounds++
 	if r.out.Verdict.Pass {
 		l.Return(r.out.Candidate)

@@ -34,8 +34,42 @@ type round struct {
 	flown    [][]quad.Row      // their rows
 	fitted   *fit.Fit
 
+	from     *policy.Policy[float32] // that is improved
+	improved bool                    // it was improved in a model before
+	fitting  fit.Config
+	training quadtrain.Config
+	updates  stopwatch // of the fit
+	epochs   stopwatch // of the policy's training
+
 	validation float64
 	good       float64 // share of the rows, by what they count
+}
+
+// plan decides how much the round does, by the pace of the one before.
+func (r *round) plan() (err error) {
+	if r.from, err = policy.FromBundle(r.current); err != nil {
+		return err
+	}
+	c := &r.l.cfg
+	r.improved = r.from.UsesLatent() || r.from.Pinhole != nil && vnd.In(r.current)
+	r.fitting, r.training = c.fitting(r.l.model != nil), c.training(r.improved)
+	updates, epochs := &r.fitting.Train.Updates, &r.training.Epochs
+	r.out.Share = r.l.pace.share(c.Seconds, *updates, *epochs)
+	*updates, *epochs = part(r.out.Share, *updates), part(r.out.Share, *epochs)
+	return nil
+}
+
+// look says what the round took, and the next one will.
+func (r *round) look() {
+	total := 0.0
+	for _, s := range r.out.Seconds {
+		total += s
+	}
+	r.out.Pace = Pace{Update: r.updates.each(), Epoch: r.epochs.each(),
+		Rest: total - r.updates.seconds() - r.epochs.seconds()}
+	c := &r.l.cfg
+	next := c.training(r.improved || r.out.Verdict.Pass)
+	r.out.Outlook = r.out.Pace.outlook(c.Seconds, c.fitting(true).Train.Updates, next.Epochs)
 }
 
 func (r *round) report(p Phase, share, loss float64) {
@@ -49,13 +83,13 @@ func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 // fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model
 // behind.
 func (r *round) fit() error {
-	cfg := r.l.cfg.fitting(r.l.model != nil)
-	from, err := r.followed(&cfg)
+	from, err := r.followed(&r.fitting)
 	if err != nil {
 		return err
 	}
-	f, err := fit.Run(r.ctx, cfg, r.source, fit.Options{Seed: r.seed(), From: from,
-		Unseen: len(r.segments) - r.learned, Progress: func(p fit.Progress) {
+	f, err := fit.Run(r.ctx, r.fitting, r.source, fit.Options{Seed: r.seed(), From: from,
+		Unseen: len(r.segments) - r.learned, Now: r.l.opt.Now, Progress: func(p fit.Progress) {
+			r.updates.step(r.l.opt.Now())
 			if p.Validation == p.Validation { // not NaN
 				r.validation = p.Validation
 			}
@@ -116,12 +150,7 @@ func (r *round) encode() error {
 
 // improve trains the current policy in the model.
 func (r *round) improve() error {
-	from, err := policy.FromBundle(r.current)
-	if err != nil {
-		return err
-	}
-	improved := from.UsesLatent() || from.Pinhole != nil && vnd.In(r.current)
-	opt, cfg := &r.l.opt, r.l.cfg.training(improved)
+	opt, cfg, from := &r.l.opt, r.training, r.from
 	m, dt := r.fitted.Model, r.current.Dt
 	tasks := task.Improving(opt.Tasks)
 	trials := quadtrain.NewTrials(quadtrain.Learned(m, dt, false, cfg.Trial(from), cfg.Margins), tasks, dt, r.seed())
@@ -129,7 +158,10 @@ func (r *round) improve() error {
 	world := quadtrain.Learned(m, dt, cfg.ResidualGradient, cfg.Pushes(from), cfg.Margins)
 	res, err := quadtrain.Run(r.ctx, cfg, world, dt, quadtrain.Options{
 		Seed: r.seed(), Tasks: tasks, Limits: opt.Vehicle.Limits, From: from, Bank: r.out.Bank, Fly: trials.Fly,
-		Progress: func(p train.Progress) { r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost) }})
+		Now: opt.Now, Progress: func(p train.Progress) {
+			r.epochs.step(opt.Now())
+			r.report(Improving, float64(p.Epoch)/float64(p.Epochs), p.Figures.Cost)
+		}})
 	if err != nil {
 		return err
 	}

@@ -373,6 +373,7 @@ func TestRefused(t *testing.T) {
 		"parameter directory: bundles":              "directory:=" + file,
 		"parameter task: ":                          "task:=juggle",
 		"parameter 'new_rows' could not be set":     "new_rows:=0",
+		"parameter 'seconds_per_round' could not":   "seconds_per_round:=-1.0",
 		"buffer.dt is 0.02 s and nominal.dt 0.05: ": "nominal.dt:=0.05",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -282,6 +282,9 @@ func (l *Runner[S]) judged(j *job, r *continual.Round) {
 	if err := l.bundles.Learn(j.digests...); err != nil {
 		l.log(true, err.Error())
 	}
+	if r.Outlook != "" {
+		l.log(false, r.Outlook)
+	}
 	if !r.Verdict.Pass {
 		line := fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict))
 		l.log(false, line) // the gate's work, no failure
