@@ -52,6 +52,19 @@ peers-bench: build ## speed beside JAX and PyTorch, in turns, with the share of 
 	gcc -O3 -w benchmarks/peers/gemm_bench.c -o build/gemm_bench -ldnnl -ldl -lpthread
 	build/speed/bin/python benchmarks/peers/bench.py --plot benchmarks/plots/speed.svg
 
+.PHONY: peers-simulators
+peers-simulators: build simulators ## speed beside crazyflow and l2f, and training of a hover
+	$(VND_SIMULATORS)/bin/python -m pip install --quiet l2f==2.0.18
+	$(VND_SIMULATORS)/bin/python benchmarks/peers/crazyflow_bptt.py simulate --worlds 1024 --devices 2
+	$(VND_SIMULATORS)/bin/python benchmarks/peers/crazyflow_bptt.py forward --worlds 1024 --devices 2
+	$(VND_SIMULATORS)/bin/python benchmarks/peers/crazyflow_bptt.py gradient --worlds 256 --devices 2 --remat
+	$(VND_SIMULATORS)/bin/python benchmarks/peers/crazyflow_bptt.py gradient --worlds 256 --devices 2 --remat --dynamics so_rpy_rotor
+	$(VND_SIMULATORS)/bin/python benchmarks/peers/crazyflow_bptt.py hover --worlds 256 --devices 2 --remat --updates 100
+	$(VND_SIMULATORS)/bin/python benchmarks/peers/l2f_steps.py 1024
+	bin/vnd train --task hover --out build/hover.vnd --json -p epochs:=60 -p envs:=1024 -p flights:=0
+	bin/vnd train --task hover --out build/hover.vnd --json -p epochs:=20 -p flights:=0
+	bin/vnd eval --task hover --bundle build/hover.vnd --world params/worlds/calm.yaml --flights 20 --seconds 5 --settle 4
+
 .PHONY: scale
 scale: build mpirun ## time of an epoch against environments, steps, threads and ranks (5 min, nothing else running)
 	bin/vnd bench scale --plot benchmarks/plots/scale.png
