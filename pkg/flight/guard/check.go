@@ -209,7 +209,7 @@ func (g *Guard) checkSource(in *Input) Cause {
 		return Jump
 	}
 	// Of a leap the next sample decides. Contradictions hide a new delay, not the end of a known one.
-	if g.leaps == 0 && (g.hiddenDelay > 0 || !g.contradicted()) {
+	if g.leaps == 0 && !g.leaves() && (g.hiddenDelay > 0 || !g.contradicted()) {
 		g.findDelay(in)
 	}
 	if g.contradicted() {

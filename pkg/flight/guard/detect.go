@@ -84,6 +84,9 @@ func (d *detector) reset() {
 		attitudes: d.attitudes.known()}
 }
 
+// bear takes in that the floor bore the robot until now, whatever was commanded.
+func (d *detector) bear() { d.n, d.commanded.n = 0, 0 }
+
 func (d *detector) at(i int) *exhibit { return &d.ring[(d.newest-i+window)%window] }
 
 // add takes a sample in, under the commands sent so far, and reports whether it is an exhibit that follows another.

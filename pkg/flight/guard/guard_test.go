@@ -236,7 +236,10 @@ type world struct {
 	*body
 	hardest float64 // fastest fall at which it met the floor, m/s
 	landed  bool
-	hz      int // ticks a second; 0: 50
+	hz      int     // ticks a second; 0: 50
+	slope   float64 // of the floor about y, rad
+	load    float64 // that hangs from a slack cable, as a share of the robot
+	cable   float64 // m
 }
 
 // flyGuarded runs w.hz ticks a second for some seconds: policy asks, spoil changes the guard's input, see the truth.
@@ -254,11 +257,7 @@ func flyGuarded(g *Guard, w *world, policy quad.Controller, seconds float64, spo
 		spoil(t, &in)
 		c := g.Tick(&in)
 		for range 1000 / hz {
-			w.step(c)
-			if w.p[2] <= 0 && w.v[2] < 0 {
-				w.hardest, w.landed = max(w.hardest, -w.v[2]), true
-				w.p[2], w.v = 0, [3]float64{}
-			}
+			w.move(c)
 		}
 		last = s
 		last.P = last.P.Add(trackerNoise(k))

@@ -25,8 +25,9 @@ const (
 	mostUnseen = 0.5  // m that the robot may rise unseen: one of four thirds of its weight has been seen by then
 	leastRise  = 0.04 // m by which a robot has left the ground, which is no noise
 
-	// Thrust has grown by 3.1 m/s² beyond the weight once a robot has risen by leastRise. Noise may hide a part.
-	liftExcess  = 2.5 // m/s²
+	// Thrust has grown by 3.1 m/s² beyond the weight once a robot has risen by leastRise. Noise may hide a part, and a
+	// load that hangs from a slack cable is lifted later.
+	liftExcess  = 1.5 // m/s²
 	leastBehind = 0.2 // m by which a robot may stay behind the heaviest that its thrust lifts
 	surelyRisen = 0.4 // m by which nobody lifts another body by chance
 
@@ -57,7 +58,7 @@ func (g *Guard) risesUnseen(in *Input, dt float64) bool {
 		behind = g.staysBehind() // what rose was another body
 	} else if l.done = g.showsRise(dt); l.done {
 		g.climbZ, l.least = g.belief.state.P.Z, g.belief.motion
-		g.detector.n = 0 // the floor bore it until then
+		g.detector.bear()
 	} else {
 		behind = l.free.state.P.Z > g.holdPoint.Z+mostUnseen
 	}
@@ -110,6 +111,9 @@ func (g *Guard) unsee(stamp float64) {
 // endLift ends a take-off before states have shown it. A robot that should be in the air then lands from there.
 func (g *Guard) endLift() {
 	l := &g.lift
+	if !l.done {
+		g.detector.bear()
+	}
 	if l.unseen || l.done || g.blindFor == 0 && g.rises() {
 		return
 	}
@@ -118,6 +122,10 @@ func (g *Guard) endLift() {
 		g.unsee(g.now)
 	}
 }
+
+// leaves reports whether a robot leaves the ground, which bears it still: of a tilted one that does not turn, commands
+// say nothing yet.
+func (g *Guard) leaves() bool { return g.mode == TakingOff && !g.lift.done }
 
 // forgetLift has nobody know any more where a robot is that rose unseen.
 func (g *Guard) forgetLift() {
