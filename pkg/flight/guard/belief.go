@@ -10,7 +10,7 @@ import (
 // belief is where the robot is: as measured, or carried on from there by the commands sent. It finds states that cannot
 // be, and bridges the time without any.
 type belief struct {
-	jump, jumpAngle, settle float64
+	jump, jumpAngle, settle, ground float64
 
 	plant plant
 	motion
@@ -26,6 +26,7 @@ type belief struct {
 	elsewhere bool    // they were believed in the end: the frame is not what it was, or it has moved on unseen
 	stalled   bool    // the clock leapt on, and no state since then was seen
 	unsure    float64 // stamp up to which it is not known what still acts, s
+	struck    bool    // the floor stopped it hard
 	unproven  bool    // the first state after a stall stands on the ground, and nothing else says so yet
 }
 
@@ -38,6 +39,7 @@ const (
 	maxReckoning   = 0.4  // longest time over which dead reckoning is held against a measurement, s
 	afterStall     = 0.3  // time for which what an autopilot did meanwhile may act, s
 	astray         = 4.0  // m/s by which it may fly beside what is expected then
+	hardTouchdown  = 1.5  // m/s, after which a robot that hit the floor is landed
 	quickSettle    = 0.1  // s after which states that agree are believed, not one that has the robot stand
 )
 
@@ -51,13 +53,14 @@ const (
 )
 
 func newBelief(c *Config) belief {
-	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, stamp: math.Inf(-1), unsure: math.Inf(-1),
-		plant: plant{response: c.Response}, motion: motion{acting: hoverCommand}}
+	return belief{jump: c.Jump, jumpAngle: c.JumpAngle, settle: c.Settle, ground: c.Ground, stamp: math.Inf(-1),
+		unsure: math.Inf(-1), plant: plant{response: c.Response}, motion: motion{acting: hoverCommand}}
 }
 
 // update tests a valid state of a new stamp, and reports whether it is believed. Its velocity lags where it was made of
 // positions; another one, made of them and of the commands, does not. A state that is low where the robot should fly
-// is not believed by settling: it may be of another body, and motors would stop in the air.
+// is not believed by settling: it may be of another body, and motors would stop in the air. Where the robot should be
+// below the ground, it has met that.
 func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low bool) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
@@ -68,6 +71,10 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low boo
 	expected := b.motion
 	dt := min(max(stamp-b.at, 0), maxReckoning)
 	b.plant.advance(&expected, b.at+dt, b.wind)
+	if low && expected.state.P.Z < b.ground { // the floor stopped it, and nobody knows how
+		b.struck = b.struck || expected.state.V.Z < -hardTouchdown
+		expected.state.P.Z, expected.state.V = s.P.Z, s.V
+	}
 	if b.agrees(s, &expected.state, dt) {
 		off := s.V.Sub(expected.state.V)
 		b.wind = b.wind.Add(off.Scale(dt / (velocityMemory * WindMemory))).Shorten(quad.Gravity)

@@ -150,6 +150,10 @@ func (g *Guard) updateBelief(in *Input) {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
 	}
+	if g.belief.struck && g.mode.Aloft() { // it stays there
+		g.landAsked = true
+	}
+	g.belief.struck = false
 	switch {
 	case !g.mode.Aloft() || g.belief.state.P.Z > g.config.Ground+minFlightHeight: // not by its velocity: it may bounce
 		g.belief.unproven = false
