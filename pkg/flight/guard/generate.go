@@ -88,7 +88,7 @@ var lines = []line{
 }
 
 // listed events have no lines: they lead from many modes to one, or seldom come, and stand below the picture.
-var listed = []Event{Unfollowed, UnfollowedLow, LandAsked, Falls, FoundAgain}
+var listed = []Event{Unfollowed, UnfollowedLow, FollowedSoon, LandAsked, Falls, FoundAgain}
 
 func main() {
 	if err := check(); err != nil {

@@ -69,6 +69,7 @@ type Guard struct {
 	driftedAt   float64           // when the position last drifted, s
 	twistedAt   float64           // when velocities last contradicted positions, s
 	lostLanding bool              // the state was lost in a landing, which goes on where there is one again
+	leftAt      float64           // when commands were not followed any more of a robot that may fly, s
 	foundAt     [maxFound]float64 // when the law went on from a state that was there again, the newest first, s
 
 	holdPoint  so3.Vec3 // where the law holds
@@ -101,7 +102,7 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	}
 	never := math.Inf(-1)
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
-		sampled: math.NaN(), driftedAt: never, twistedAt: never, leaptAt: never, promptSince: never,
+		sampled: math.NaN(), driftedAt: never, twistedAt: never, leaptAt: never, promptSince: never, leftAt: never,
 		foundAt: [maxFound]float64{never, never}, sent: hoverCommand}, nil
 }
 

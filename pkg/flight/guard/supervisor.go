@@ -59,6 +59,7 @@ const (
 	HeldLong                   // for longer than hold
 	AtRest                     // not moving, on the ground
 	Falls                      // it falls freely after a landing that no state showed
+	FollowedSoon               // commands are followed again at once, low
 	eventCount
 )
 
@@ -70,7 +71,7 @@ var eventWords = [eventCount]string{"commands not followed, in the air", "comman
 	"state again", "state again, before the autopilot noticed",
 	"state again, in a landing, low, or the third time in 10 s",
 	"all well for return_after, forgiven", "held for hold",
-	"at rest on the ground", "falls after an unseen landing"}
+	"at rest on the ground", "falls after an unseen landing", "commands followed again at once, low"}
 
 // String says in words what happened.
 func (e Event) String() string {
@@ -92,10 +93,12 @@ type Transition struct {
 // Transitions are those of the supervisor; of several that are due the first is taken. docs/safety-states.svg draws
 // them.
 var Transitions = [...]Transition{
-	{Disarmed, Unfollowed, Autopilot}, {Disarmed, Standing, Ready}, {Disarmed, LandAsked, Landing},
+	{Disarmed, Unfollowed, Autopilot}, {Disarmed, FollowedSoon, Landing}, {Disarmed, Standing, Ready},
+	{Disarmed, LandAsked, Landing},
 	{Disarmed, Fault, Holding}, {Disarmed, Well, Flying},
 
-	{Autopilot, UnfollowedLow, Disarmed}, {Autopilot, Standing, Ready}, {Autopilot, LandAsked, Landing},
+	{Autopilot, UnfollowedLow, Disarmed}, {Autopilot, FollowedSoon, Landing}, {Autopilot, Standing, Ready},
+	{Autopilot, LandAsked, Landing},
 	{Autopilot, Fault, Holding}, {Autopilot, Well, Flying}, {Autopilot, FoundAgain, Landing},
 	{Autopilot, FoundSoon, Holding},
 
@@ -185,6 +188,8 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return g.atRest()
 	case Falls:
 		return followed && g.falls
+	case FollowedSoon:
+		return followed && !flying && g.belief.known && g.since(g.leftAt) < noticeTime
 	}
 	return false
 }
@@ -206,6 +211,10 @@ func (g *Guard) enter(to Mode, on Event) {
 	}
 	if from == TakingOff && (to.LawFlies() || to == Autopilot) {
 		g.endLift()
+	}
+	stood := from == TakingOff || g.restingFor > restingSoon
+	if from.Aloft() && (on == Unfollowed || on == UnfollowedLow && !stood) {
+		g.leftAt = g.now
 	}
 	g.belief.unproven = g.belief.unproven && to.Aloft()
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
