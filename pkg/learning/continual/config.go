@@ -12,7 +12,7 @@ type Config struct {
 	Policy   quadtrain.Config `param:"policy" doc:"training of the policy in the learned model, in each round"`
 	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget of that training where the policy was trained in a learned model before"`
 	Gate     gate.Config      `param:"gate" read_only:"true" doc:"gate: what a candidate must show before it flies"`
-	Seconds  float64          `param:"seconds_per_round" default:"0.0" min:"0" max:"3600" unit:"s" doc:"time that a round shall take on this machine: it does as many of its updates and epochs as the round before shows to fit, at least a tenth; 0: all of them"`
+	Seconds  float64          `param:"seconds_per_round" default:"0.0" min:"0" max:"3600" unit:"s" doc:"time for a round on this machine: it does as many updates and epochs as fit, at least a tenth; 0: all of them"`
 	Stride   int              `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent of the buffer to the next"`
 	Data
 }

@@ -392,8 +392,7 @@ func TestRefused(t *testing.T) {
 
 func TestInside(t *testing.T) {
 	for dir, want := range map[string]bool{"/data/buffer": true, "/data/buffer/a": true, "/data/buffer/": false,
-		"/data/buffer2": false, "/data/buffer/../../etc": false, "/etc": false, "": false, "buffer": false,
-		"/proc": false} {
+		"/data/buffer2": false, "/data/buffer/../../etc": false, "/etc": false, "": false, "buffer": false} {
 		if err := inside("/data/buffer", dir); (err == nil) != want {
 			t.Errorf("%q: %v", dir, err)
 		}
