@@ -129,6 +129,9 @@ func (l *Loop) Tick(t float64, box [3]float64, tool [2]float64) (c pusher.Comman
 	return l.observer.Command(l.u)
 }
 
+// lost is how far from its goal a box may get on the way, in times of how far a goal may be: it was pushed away.
+const lost = 1.5
+
 // sees takes places, or says what is wrong with them.
 func (l *Loop) sees(t float64, box [3]float64, tool [2]float64) error {
 	before, boxBefore, toolBefore := l.last, l.box, l.tool
@@ -159,6 +162,8 @@ func (l *Loop) sees(t float64, box [3]float64, tool [2]float64) error {
 		return fmt.Errorf("the box jumped by %.3f m and %.2f rad", moved, turned)
 	case !(way <= l.Jump):
 		return fmt.Errorf("the tool jumped by %.3f m", way)
+	case !(off <= lost*l.Farthest):
+		return fmt.Errorf("the box went %.2f m away from its goal, expected at most %g", off, lost*l.Farthest)
 	case t-l.since > l.Patience:
 		return fmt.Errorf("the box is %.3f m and %.2f rad off its goal after %g s", off, turn, l.Patience)
 	}

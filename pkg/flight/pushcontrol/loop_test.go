@@ -85,6 +85,13 @@ func TestLoopStops(t *testing.T) {
 			l.Aim([3]float64{0.5, 0, 0})
 			return l.Tick(0.04, at, tool)
 		},
+		"the box went 0.54 m away from its goal, expected at most 0.52": func(l *Loop) (c pusher.Command) {
+			l.MaxAge = 9
+			for k := range 14 {
+				c = l.Tick(0.04+float64(k)*dt, [3]float64{-0.03 * float64(k)}, tool)
+			}
+			return c
+		},
 		"commands what is no number": func(l *Loop) pusher.Command {
 			l.policy.Norm.Mean[0] = float32(math.NaN())
 			return l.Tick(0.04, at, tool)
