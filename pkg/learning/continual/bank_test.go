@@ -51,11 +51,10 @@ func fitted(t *testing.T, bankShare float64) (*round, []quad.Row) {
 	rows, _ := fly(still{}, so3.Vec3{X: 0.1}, 6, rand.New(rand.NewPCG(1, 1)))
 	l.Collect(quad.Flight{Name: "f", Segments: [][]quad.Row{rows}})
 	r := l.begin(context.Background())
-	if err := r.fit(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.encode(); err != nil {
-		t.Fatal(err)
+	for _, step := range []func() error{r.plan, r.fit, r.encode} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return r, rows
 }
