@@ -79,7 +79,7 @@ func (g *Guard) fly(dt float64) quad.Command {
 	g.law.gains.MaxTilt = g.mostTilt(gently)
 	c := g.law.Track(g.now, s, &r)
 	c.Thrust = min(c.Thrust, g.settling(s))
-	if g.mode == TakingOff && !g.lift.done {
+	if g.leaves() {
 		c.Thrust = g.liftThrust()
 	}
 	if (g.blindFor > 0 || gently) && s.Q.Tilt() < slowTilts*g.config.BlindMaxTilt {

@@ -117,7 +117,7 @@ func (g *Guard) endLift() {
 	if l.unseen || l.done || g.blindFor == 0 && g.rises() {
 		return
 	}
-	g.belief.plant.advance(&l.free, g.now, so3.Vec3{})
+	g.liftBy(&l.free, quad.Gravity)
 	if l.free.state.P.Z > g.holdPoint.Z+leastRise {
 		g.unsee(g.now)
 	}

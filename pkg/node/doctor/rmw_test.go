@@ -2,31 +2,18 @@ package doctor
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"vnd/pkg/ros2/ament/amenttest"
 	"vnd/pkg/ros2/rmw"
 )
 
 func TestRMW(t *testing.T) {
-	prefix := func(packages ...string) string {
-		dir := t.TempDir()
-		index := filepath.Join(dir, "share", "ament_index", "resource_index", "packages")
-		if err := os.MkdirAll(index, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range packages {
-			if err := os.WriteFile(filepath.Join(index, p), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return dir
-	}
 	absent := errors.New("no backend of Fast DDS: apt-get install libfastrtps-dev")
 	const cyclone = "rmw_cyclonedds_cpp"
-	with, without := prefix("rcl", cyclone, rmw.FastDDS), prefix("rcl", rmw.FastDDS)
+	with := amenttest.Prefix(t, "rcl", cyclone, rmw.FastDDS)
+	other, without := amenttest.Prefix(t, cyclone), amenttest.Prefix(t, "rcl", rmw.FastDDS)
 	for name, c := range map[string]struct {
 		prefix, rmw string
 		noFast      error
@@ -36,7 +23,7 @@ func TestRMW(t *testing.T) {
 		"no ROS 2":         {"", "", absent, OK, "no ROS 2 is sourced here, and none is needed"},
 		"ours":             {with, cyclone, absent, OK, "which the nodes speak"},
 		"the default":      {with, "", nil, OK, "is not set: the nodes speak rmw_fastrtps_cpp, as this ROS 2 does"},
-		"has Cyclone DDS":  {prefix(cyclone), "", absent, OK, "is not set: the nodes speak rmw_cyclonedds_cpp, as"},
+		"has Cyclone DDS":  {other, "", absent, OK, "is not set: the nodes speak rmw_cyclonedds_cpp, as"},
 		"default, absent":  {with, "", absent, Missing, "takes rmw_fastrtps_cpp, this program rmw_cyclonedds_cpp"},
 		"another one":      {with, "rmw_zenoh_cpp", absent, Missing, `is "rmw_zenoh_cpp": this program speaks rmw_`},
 		"not installed":    {without, "", absent, Missing, "apt-get install ros-jazzy-rmw-cyclonedds-cpp"},

@@ -2,29 +2,12 @@ package rmw_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"vnd/pkg/ros2/ament/amenttest"
 	"vnd/pkg/ros2/rmw"
 )
-
-// installed is a prefix with packages.
-func installed(t *testing.T, packages ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	index := filepath.Join(dir, "share", "ament_index", "resource_index", "packages")
-	if err := os.MkdirAll(index, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range packages {
-		if err := os.WriteFile(filepath.Join(index, p), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // What is chosen is what RMW_IMPLEMENTATION says, else what the ROS that is sourced takes, else Cyclone DDS.
 func TestChoose(t *testing.T) {
@@ -32,7 +15,7 @@ func TestChoose(t *testing.T) {
 	const notSet = `RMW_IMPLEMENTATION is not set: ROS in "jazzy" takes rmw_fastrtps_cpp, this program ` +
 		`rmw_cyclonedds_cpp: no backend of Fast DDS: apt-get install something; or export ` +
 		`RMW_IMPLEMENTATION=rmw_cyclonedds_cpp in every shell with ros2`
-	both, one := installed(t, rmw.Cyclone, rmw.FastDDS), installed(t, rmw.Cyclone)
+	both, one := amenttest.Prefix(t, rmw.Cyclone, rmw.FastDDS), amenttest.Prefix(t, rmw.Cyclone)
 	for name, c := range map[string]struct {
 		asked, distro, prefix string
 		noFast                error
