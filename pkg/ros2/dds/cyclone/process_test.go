@@ -57,6 +57,10 @@ func echo(p dds.Participant) error {
 	if err != nil {
 		return err
 	}
+	// A sample may come before its sender's reader is discovered; the answer would be lost.
+	for w.Status().Matched == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	return echoForever(p, r, w)
 }
 
