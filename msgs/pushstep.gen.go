@@ -31,6 +31,8 @@ type PushStep struct {
 	There bool
 	// why the push is given up; empty where it is not
 	Fault string
+	// that is for what the policy did, or did not do in time
+	PolicyFailed bool
 }
 
 // TypeName is "vnd/msg/PushStep".
@@ -51,6 +53,7 @@ func (m *PushStep) MarshalCDR(e *cdr.Encoder) {
 	e.String(m.BundleID, 0, "vnd/msg/PushStep.bundle_id")
 	e.Bool(m.There)
 	e.String(m.Fault, 0, "vnd/msg/PushStep.fault")
+	e.Bool(m.PolicyFailed)
 }
 
 // UnmarshalCDR overwrites every field, re-using slices.
@@ -65,4 +68,5 @@ func (m *PushStep) UnmarshalCDR(d *cdr.Decoder) {
 	d.String(&m.BundleID, 0, "vnd/msg/PushStep.bundle_id")
 	m.There = d.Bool("vnd/msg/PushStep.there")
 	d.String(&m.Fault, 0, "vnd/msg/PushStep.fault")
+	m.PolicyFailed = d.Bool("vnd/msg/PushStep.policy_failed")
 }

@@ -1850,7 +1850,7 @@ var types = map[string]entry{
 		create: func() cdr.Message { return NewLearnerStatus() },
 	},
 	"vnd/msg/PushStep": {
-		hash:   "RIHS01_18883cd8d1215d08c273722f6240ed1e3fa9018ebba41e5ac4dc74a2c8e3f52b",
+		hash:   "RIHS01_8733be5fc49422ab0daaf5caad80ad9598fcf3215681c0a9ecc792141d1ee7f7",
 		source: "msg/PushStep.msg",
 		refs:   []string{"std_msgs/msg/Header", "builtin_interfaces/msg/Time"},
 		create: func() cdr.Message { return NewPushStep() },

@@ -163,7 +163,7 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"vnd/msg/Bundle":   "header id parent robot task data sha256 metrics_json",
 		"vnd/msg/ArmStep": "header seq position velocity effort tool reference latent bundle_id policy fault " +
 			"task",
-		"vnd/msg/PushStep":         "header seq push box tool goal command bundle_id there fault",
+		"vnd/msg/PushStep":         "header seq push box tool goal command bundle_id there fault policy_failed",
 		"vnd/msg/BufferSegment":    "header directory file rows sha256",
 		"vnd/msg/LearnerStatus":    "header phase progress transitions bundle_id loss validation message",
 		"vnd/srv/SetTask_Request":  "task reference_json",

@@ -66,36 +66,85 @@ const (
 // Loop pushes a box to a goal by a policy, one tick after the other.
 type Loop struct {
 	Config
-	Dt     float64 // s
-	policy Policy
-	x, u   []float32
+	Dt   float64 // s
+	x, u []float32
+
+	policy, before bundled // the one before is ready while this one is on probation
+	begun          int     // pushes since the swap
+	failed         int     // of them the newest on end that the policy did not bring to their goals
 
 	stage       Stage
 	why         string
+	byPolicy    bool // that it stopped
 	observer    Observer
-	begun       bool
+	seen        bool    // this push saw the box
 	since, last float64 // times of the first and the newest tick, s
 	box         [3]float64
 	tool        [2]float64
 }
 
-// NewLoop pushes by a policy, in ticks of dt seconds.
-func NewLoop(p *vnd.Actor[float32], dt float64, c Config) *Loop {
-	return &Loop{Config: c, Dt: dt, policy: NewPolicy(p, 1), x: make([]float32, Sees), u: make([]float32, Actions)}
+// bundled is the policy of a bundle.
+type bundled struct {
+	Policy
+	bundle string // ID; "": there is none
+}
+
+// A policy is on probation for so many pushes after a swap. It is rolled back by a push that it spoils, or by so many
+// on end that are not there in time.
+const (
+	probation  = 10
+	mostFailed = 3
+)
+
+// NewLoop pushes in ticks of dt seconds, once there is a policy.
+func NewLoop(dt float64, c Config) *Loop {
+	return &Loop{Config: c, Dt: dt, x: make([]float32, Sees), u: make([]float32, Actions)}
 }
 
 // Stage is where the loop stands, and why it stopped.
 func (l *Loop) Stage() (Stage, string) { return l.stage, l.why }
 
+// PolicyFailed reports whether the push was given up for what the policy did, or did not do in time.
+func (l *Loop) PolicyFailed() bool { return l.stage == Stopped && l.byPolicy }
+
 // Goal is where the box is to be: x, y, heading.
 func (l *Loop) Goal() [3]float64 { return l.observer.Goal }
 
-// Swap has another policy push on from the next tick.
-func (l *Loop) Swap(p *vnd.Actor[float32]) { l.policy = NewPolicy(p, 1) }
+// Bundle is that whose policy pushes.
+func (l *Loop) Bundle() string { return l.policy.bundle }
+
+// Swap has the policy of a bundle push on from the next tick. The one before it stays ready, and may be swapped back.
+func (l *Loop) Swap(bundle string, p *vnd.Actor[float32]) {
+	switch bundle {
+	case l.policy.bundle:
+	case l.before.bundle:
+		l.rollBack()
+	default:
+		l.before, l.policy = l.policy, bundled{NewPolicy(p, 1), bundle}
+		l.begun, l.failed = 0, 0
+	}
+}
+
+// rollBack returns to the policy before a swap.
+func (l *Loop) rollBack() { l.policy, l.before = l.before, bundled{} }
+
+// judge rolls a policy on probation back that has failed.
+func (l *Loop) judge(spoilt bool) {
+	l.byPolicy = true
+	if l.begun > 0 {
+		l.failed++ // else another one began it
+	}
+	if l.before.bundle != "" && (spoilt || l.failed >= mostFailed) {
+		l.rollBack()
+	}
+}
 
 // Aim begins a push to a goal, x, y, heading, with the next tick.
 func (l *Loop) Aim(goal [3]float64) {
-	l.stage, l.why, l.observer, l.begun = Pushing, "", Observer{Goal: goal}, false
+	l.stage, l.why, l.byPolicy, l.observer, l.seen = Pushing, "", false, Observer{Goal: goal}, false
+	if l.begun++; l.begun > probation {
+		l.before = bundled{}
+	}
 }
 
 // Stop gives a push up.
@@ -115,7 +164,12 @@ func (l *Loop) Tick(t float64, box [3]float64, tool [2]float64) (c pusher.Comman
 		return c
 	}
 	if l.observer.Settle(l.observer.Off(box)) {
-		l.stage = There
+		l.stage, l.failed = There, 0
+		return c
+	}
+	if spoilt, err := l.fails(); err != nil {
+		l.Stop(err.Error())
+		l.judge(spoilt)
 		return c
 	}
 	l.observer.Observe(l.x)
@@ -123,31 +177,29 @@ func (l *Loop) Tick(t float64, box [3]float64, tool [2]float64) (c pusher.Comman
 	for _, u := range l.u {
 		if u-u != 0 {
 			l.Stop("the policy commands what is no number")
+			l.judge(true)
 			return c
 		}
 	}
 	return l.observer.Command(l.u)
 }
 
-// lost is how far from its goal a box may get on the way, in times of how far a goal may be: it was pushed away.
-const lost = 1.5
-
 // sees takes places, or says what is wrong with them.
 func (l *Loop) sees(t float64, box [3]float64, tool [2]float64) error {
 	before, boxBefore, toolBefore := l.last, l.box, l.tool
 	l.last, l.box, l.tool = t, box, tool
-	if away := math.Hypot(tool[0]-box[0], tool[1]-box[1]); !(away <= l.Reach) {
-		return fmt.Errorf("the tool is %.2f m from the box, expected at most %g", away, l.Reach)
-	}
 	off, turn := l.observer.Off(box)
 	if !(turn <= math.Pi) {
 		return errors.New("the heading of box or goal is no number")
 	}
-	if !l.begun {
-		l.begun, l.since = true, t
+	if !l.seen {
+		l.seen, l.since = true, t
 		l.observer.Begin(box, tool)
 		if !(off <= l.Farthest) {
 			return fmt.Errorf("the goal is %.2f m from the box, expected at most %g", off, l.Farthest)
+		}
+		if away := l.away(); !(away <= l.Reach) {
+			return fmt.Errorf("the tool is %.2f m from the box, expected at most %g", away, l.Reach)
 		}
 		return nil
 	}
@@ -162,10 +214,26 @@ func (l *Loop) sees(t float64, box [3]float64, tool [2]float64) error {
 		return fmt.Errorf("the box jumped by %.3f m and %.2f rad", moved, turned)
 	case !(way <= l.Jump):
 		return fmt.Errorf("the tool jumped by %.3f m", way)
-	case !(off <= lost*l.Farthest):
-		return fmt.Errorf("the box went %.2f m away from its goal, expected at most %g", off, lost*l.Farthest)
-	case t-l.since > l.Patience:
-		return fmt.Errorf("the box is %.3f m and %.2f rad off its goal after %g s", off, turn, l.Patience)
 	}
 	return nil
+}
+
+// away is how far the tool is from the box, m.
+func (l *Loop) away() float64 { return math.Hypot(l.tool[0]-l.box[0], l.tool[1]-l.box[1]) }
+
+// lost is how far from its goal a box may get on the way, in times of how far a goal may be: it was pushed away.
+const lost = 1.5
+
+// fails says what is wrong with how the policy pushes, and whether it spoilt the push.
+func (l *Loop) fails() (spoilt bool, err error) {
+	off, turn := l.observer.Off(l.box)
+	switch away := l.away(); {
+	case !(away <= l.Reach):
+		return true, fmt.Errorf("the tool went %.2f m away from the box, expected at most %g", away, l.Reach)
+	case !(off <= lost*l.Farthest):
+		return true, fmt.Errorf("the box went %.2f m away from its goal, expected at most %g", off, lost*l.Farthest)
+	case l.last-l.since > l.Patience:
+		return false, fmt.Errorf("the box is %.3f m and %.2f rad off its goal after %g s", off, turn, l.Patience)
+	}
+	return false, nil
 }

@@ -60,8 +60,11 @@ type runner struct {
 	done, gone bool
 }
 
-// Tick implements gate.Runner. The error is how far the box is from its goal; a heading counts as the distance that
-// success takes for as bad. One that is lost is as far away as can be, for good: a push failed, and no robot crashed.
+// erred is how far a box is from its goal, m; a heading counts as the distance that success takes for as bad.
+func erred(off, turn float64) float64 { return max(off, turn*pushcontrol.CloseBy/pushcontrol.Aligned) }
+
+// Tick implements gate.Runner. A box that is lost is as far away as can be, for good: a push failed, and no robot
+// crashed.
 func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 	if t > 0 {
 		r.now.Read(s)
@@ -82,7 +85,7 @@ func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 		command := r.Command(r.u)
 		Prior.Action(&command, a)
 	}
-	return gate.Tick{Error: max(off, turn*pushcontrol.CloseBy/pushcontrol.Aligned),
+	return gate.Tick{Error: erred(off, turn),
 		Units: []float64{float64(r.u[0]), float64(r.u[1])}}
 }
 

@@ -17,6 +17,7 @@ import (
 // Rounds configures learning from what is pushed.
 type Rounds struct {
 	rounds.Schedule
+	Supervision
 	Config
 	Stride int `param:"latent_stride" default:"10" min:"1" max:"10000" unit:"rows" doc:"rows from one re-encoded latent to the next"`
 	continual.Data
@@ -33,12 +34,16 @@ func Open(cfg func() *Rounds, o rounds.Common, t Task, by Judging, maker string)
 			return First(p, maker)
 		}
 	}
-	return rounds.New(func() rounds.Settings { return cfg() }, o, rounds.Robot[[]pusher.Row]{Name: pusher.Name,
+	l, err := rounds.New(func() rounds.Settings { return cfg() }, o, rounds.Robot[[]pusher.Row]{Name: pusher.Name,
 		Begin: func(start *bundle.Bundle, seed uint64, report func(continual.Status)) (rounds.Learner[[]pusher.Row],
 			error) {
 			return New(*cfg(), start, t, by, stretches.Options{Seed: seed, Maker: maker, Status: report, Now: o.Now})
 		},
 		Gate: func() *gate.Gate { return newGate(cfg().Gate.Config, t, by, nil, o.Seed) }})
+	if err == nil {
+		l.Supervise(func() *rounds.Supervision { return cfg().Supervision.of() })
+	}
+	return l, err
 }
 
 // First makes a bundle of a policy of the prior.

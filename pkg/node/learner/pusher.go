@@ -45,6 +45,7 @@ type pushNode struct {
 	stretchNode[robotpusher.Row]
 	params *params.Bound[PushParams]
 	stream pushlog.Stream // of the topic's group
+	ticks  pushTicks
 }
 
 func newPushNode(ctx context.Context, l *roundsNode, judge NewPushJudge, end func()) (*pushNode, error) {
@@ -86,6 +87,9 @@ func (n *pushNode) listen(ctx context.Context, p *PushParams) error {
 	q.Depth = depth
 	_, err := ros.NewSubscription(n.Node, node.PushStep, q, func(m *msgs.PushStep, _ ros.Info) {
 		s, err := n.stream.Add(m)
+		if t := n.ticks.add(m, s.Rows); t != nil && !n.learner.Tick(*t) {
+			n.dropped.Add(1)
+		}
 		n.refuse(node.PushStep, err)
 		if why := n.stream.Why(); why != "" {
 			n.once(fmt.Sprintf("topic %s: %s", node.PushStep, why))

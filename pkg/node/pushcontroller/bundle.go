@@ -41,20 +41,20 @@ func (c *controller) addBundle(m *msgs.Bundle, _ ros.Info) {
 	}
 }
 
-// swap takes up a bundle's policy, unless it is there already.
+// swap takes up a bundle's policy, unless it is there already. The one before it stays ready.
 func (c *controller) swap(b *bundle.Bundle) error {
 	p, err := pushcontrol.Load(b)
 	switch {
-	case err != nil || b.ID == c.bundle:
+	case err != nil:
 		return err
 	case c.loop == nil:
-		c.loop = pushcontrol.NewLoop(p, b.Dt, c.params.Load().Guard)
+		c.loop = pushcontrol.NewLoop(b.Dt, c.params.Load().Guard)
 	case b.Dt != c.loop.Dt:
 		return fmt.Errorf("bundle %s commands each %g s, expected %g", b.ID, b.Dt, c.loop.Dt)
-	default:
-		c.loop.Swap(p)
 	}
-	c.bundle = b.ID
-	c.Log().Info().Msgf("bundle %s", b.ID)
+	if c.loop.Bundle() != b.ID {
+		c.loop.Swap(b.ID, p)
+		c.Log().Info().Msgf("bundle %s", b.ID)
+	}
 	return nil
 }

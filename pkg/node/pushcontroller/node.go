@@ -49,7 +49,6 @@ type controller struct {
 
 	mu      sync.Mutex        // of what follows
 	loop    *pushcontrol.Loop // nil: there is no bundle yet
-	bundle  string            // ID
 	twist   *ros.Publisher[geometrymsgs.TwistStamped]
 	steps   *ros.Publisher[msgs.PushStep]
 	step    msgs.PushStep
@@ -182,8 +181,12 @@ func (c *controller) addBox(m *geometrymsgs.PoseStamped, _ ros.Info) {
 		c.stop(fmt.Sprintf("no place of the tool on %s within %g s of the box's (guard.max_age)", node.ToolPose, most))
 		return
 	}
+	by := c.loop.Bundle()
 	c.send(stamp, c.loop.Tick(float64(stamp-c.aimed)/1e9, at, [2]float64(c.tool[:])))
 	c.say()
+	if now := c.loop.Bundle(); now != by {
+		c.Log().Error().Msgf("bundle %s is rolled back, %s pushes again", by, now)
+	}
 }
 
 // pushes reports whether a push is under way.
@@ -254,7 +257,8 @@ func (c *controller) send(stamp int64, v pusher.Command) {
 	s := &c.step
 	stage, why := c.loop.Stage()
 	s.Header, s.Tool, s.Goal, s.Command = m.Header, [2]float64(c.tool[:]), c.loop.Goal(), v
-	s.BundleID, s.There, s.Fault = c.bundle, stage == pushcontrol.There, why
+	s.BundleID, s.There, s.Fault = c.loop.Bundle(), stage == pushcontrol.There, why
+	s.PolicyFailed = c.loop.PolicyFailed()
 	if err := errors.Join(c.twist.Publish(m), c.steps.Publish(s)); err != nil {
 		c.Log().Warn().Msg(err.Error())
 	}
@@ -265,9 +269,10 @@ func (c *controller) send(stamp int64, v pusher.Command) {
 func (c *controller) report(s *diagnostics.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stage, why := pushcontrol.Idle, ""
+	stage, why, bundle := pushcontrol.Idle, "", ""
 	if c.loop != nil {
 		stage, why = c.loop.Stage()
+		bundle = c.loop.Bundle()
 	}
 	switch {
 	case c.loop == nil:
@@ -281,7 +286,7 @@ func (c *controller) report(s *diagnostics.Status) {
 	default:
 		s.Summary(diagnostics.OK, "waits for a goal on %s", node.GoalPose)
 	}
-	s.Add("bundle", c.bundle)
+	s.Add("bundle", bundle)
 	s.Add("messages refused", c.refused)
 	s.Add("the newest", c.why)
 }

@@ -172,12 +172,7 @@ func (r *rig) next() float64 {
 // said waits for a line of the log.
 func (r *rig) said(text string) {
 	r.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if strings.Contains(r.log.String(), text) {
-			return
-		}
-	}
-	r.t.Fatalf("it does not say %q, but %s", text, r.log.String())
+	said(r.t, &r.log, text)
 }
 
 // TestPushesUntilNothingIsSeen: it commands from the goal on, and stands where places end.
@@ -271,8 +266,8 @@ func TestBundlesComeWhileItPushes(t *testing.T) {
 	}
 	r.now = func() int64 { return 1e9 + 4e7 }
 	r.show(box, [2]float64{3, 0})
-	if m := r.step(); !strings.HasPrefix(m.Fault, "the tool is 3.00 m from the box") || m.Command != [2]float64{} {
-		t.Errorf("%+v where the tool is far away", m)
+	if m := r.step(); !strings.HasPrefix(m.Fault, "the tool jumped by 3.100 m") || m.Command != [2]float64{} {
+		t.Errorf("%+v where the tool jumps", m)
 	}
 }
 
