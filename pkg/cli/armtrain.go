@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/continual/stretches"
 	"vnd/pkg/learning/train"
+	"vnd/pkg/robot"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -20,17 +21,18 @@ type armTraining struct {
 	cfg     train.Config
 	task    *arm.Track[float32]
 	follows string // text of the reference, empty for all shapes
-	bundle  *bundle.Bundle
-	model   *vnd.Model[float32] // nil: the prior is trained in
-	from    *vnd.Actor[float32] // nil: from nothing
 	policy  *vnd.Actor[float32]
-	base    train.Config // of what is learned in the prior before, where there is a model and no policy
+	*start
+	base train.Config // of what is learned in the prior before, where there is a model and no policy
 }
 
 // training is what Run runs in each process of a group.
 func (t *trainCommand) training() func(*console, dist.Group) (*trainResult, error) {
-	if t.Robot == robotArm {
+	switch t.Robot {
+	case robotArm:
 		return t.trainArm
+	case robotPusher:
+		return t.trainPusher
 	}
 	return t.train
 }
@@ -48,7 +50,7 @@ func (t *trainCommand) prepareArm() (*armTraining, error) {
 		return nil, err
 	}
 	a := &armTraining{task: armlearning.Task(armlearning.Spread, references...), follows: text}
-	if err := a.load(t.Bundle); err != nil {
+	if a.start, err = readStart(t.Bundle, armlearning.Dt, arm.Reader); err != nil {
 		return nil, err
 	}
 	if a.cfg, err = t.armConfig(a, a.from != nil || a.model != nil); err != nil {
@@ -104,35 +106,39 @@ func (t *trainCommand) armReferences() (all []*arm.Reference, text string, err e
 	return []*arm.Reference{r}, string(data), nil
 }
 
-// load reads the model to train in and the policy to go on from, if there are any.
-func (a *armTraining) load(path string) error {
+// start is what the training of an arm's or a pusher's policy begins with.
+type start struct {
+	bundle *bundle.Bundle      // to put the policy in
+	model  *vnd.Model[float32] // nil: the prior is trained in
+	from   *vnd.Actor[float32] // nil: from nothing
+}
+
+// readStart reads the model to train in and the policy to go on from, if there are any.
+func readStart[R robot.Robot](path string, dt float64, of robot.Reader[R]) (*start, error) {
 	if path == "" {
-		a.bundle = &bundle.Bundle{Robot: arm.Name, Dt: armlearning.Dt}
-		return nil
+		return &start{bundle: &bundle.Bundle{Robot: of.Name, Dt: dt}}, nil
 	}
 	b, err := bundle.Read(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if b.Robot != arm.Name || b.Dt != armlearning.Dt {
-		return fmt.Errorf("%s is of robot %q at %g s, expected %q at %g s", path, b.Robot, b.Dt, arm.Name,
-			armlearning.Dt)
+	if b.Robot != of.Name || b.Dt != dt {
+		return nil, fmt.Errorf("%s is of robot %q at %g s, expected %q at %g s", path, b.Robot, b.Dt, of.Name, dt)
 	}
+	a := &start{bundle: b}
+	b.Parent = b.ID
 	if vnd.HasActor(b) {
-		if a.from, err = vnd.ActorFromBundle(b); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+		a.from, err = vnd.ActorFromBundle(b)
 	}
-	a.bundle, b.Parent = b, b.ID
-	if vnd.In(b) {
-		if a.model, _, err = vnd.FromBundle(b, arm.Reader); err == nil {
+	if err == nil && vnd.In(b) {
+		if a.model, _, err = vnd.FromBundle(b, of); err == nil {
 			err = trusted(b)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
 	}
-	return nil
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
 }
 
 // trusted refuses a model that is known to be no better than its prior.
@@ -189,22 +195,23 @@ func (t *trainCommand) trainArm(c *console, g dist.Group) (*trainResult, error) 
 	}
 	done.Warnings = c.warnings
 	if g.Rank() == 0 {
-		done.ID, err = t.writeArm(a, checkpoint)
+		done.ID, err = t.writeActor(a.bundle, a.policy)
 	}
 	return done, dist.Agree(g, err)
 }
 
-// writeArm puts the policy into its bundle and returns its ID.
-func (t *trainCommand) writeArm(a *armTraining, checkpoint string) (string, error) {
-	a.bundle.CreatedBy = "vnd " + version()
-	if err := vnd.PutActor(a.bundle, a.policy, nil, t.Task); err != nil {
+// writeActor puts a policy into a bundle and returns its ID.
+func (t *trainCommand) writeActor(b *bundle.Bundle, p *vnd.Actor[float32]) (string, error) {
+	checkpoint := t.Out + ".checkpoint"
+	b.CreatedBy = "vnd " + version()
+	if err := vnd.PutActor(b, p, nil, t.Task); err != nil {
 		return "", err
 	}
-	if err := bundle.Write(t.Out, a.bundle); err != nil {
+	if err := bundle.Write(t.Out, b); err != nil {
 		return "", goesOn(err, checkpoint, "training")
 	}
 	if err := os.Remove(checkpoint); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	return a.bundle.ID, nil
+	return b.ID, nil
 }

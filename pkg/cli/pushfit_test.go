@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vnd/pkg/bridge/pushlog/pushlogtest"
+	"vnd/pkg/flight/pushcontrol"
 	"vnd/pkg/robot/pusher"
 	"vnd/pkg/vnd"
 	"vnd/pkg/vnd/bundle"
@@ -41,6 +42,46 @@ func TestPusherFromItsBag(t *testing.T) {
 	}
 }
 
+// TestPusherIsTrained: from nothing in the prior, on from that, and in a fitted model, which stays in its bundle.
+func TestPusherIsTrained(t *testing.T) {
+	dir := t.TempDir()
+	first, on, model, both := filepath.Join(dir, "first"), filepath.Join(dir, "on"), filepath.Join(dir, "model"),
+		filepath.Join(dir, "both")
+	train := func(out string, more ...string) (r trainResult, b *bundle.Bundle) {
+		code, stdout, stderr := run(t, append([]string{"--json", "train", "--robot", "pusher", "--task", "push",
+			"--out", out, "-p", "iterations:=2", "-p", "worlds:=8", "-p", "hidden:=8", "-p", "layers:=1", "-p",
+			"warmup:=0"}, more...)...)
+		err := json.Unmarshal([]byte(stdout), &r)
+		if err == nil {
+			b, err = bundle.Read(out)
+		}
+		if code != 0 || err != nil || r.ID != b.ID || r.Epochs != 2 {
+			t.Fatalf("%d, %v: %s %s", code, err, stdout, stderr)
+		}
+		if _, err := pushcontrol.Load(b); err != nil {
+			t.Error(err)
+		}
+		return r, b
+	}
+	_, b := train(first)
+	if r, next := train(on, "--bundle", first); r.Parent != b.ID || next.ID == b.ID {
+		t.Errorf("%+v after %s", r, b.ID)
+	}
+	if code, _, stderr := run(t, "fit", "--robot", "pusher", "--out", model, "-p", "train.updates:=100", "-p",
+		"model.hidden:=16", "-p", "model.encoder_hidden:=8", pushBag(t)); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, b := train(both, "--bundle", model); !vnd.In(b) {
+		t.Error("the model is gone")
+	}
+	var text strings.Builder
+	share := 0.83
+	if err := (&trainResult{There: &share}).WriteText(&text); err != nil || !strings.Contains(text.String(),
+		"83 % of the last pushes are there") {
+		t.Errorf("%v, %q", err, text.String())
+	}
+}
+
 // The demo of a pushed box refuses what a quadrotor's alone has, and programs that are not there.
 func TestPusherDemoRefusals(t *testing.T) {
 	for args, want := range map[string]string{
@@ -57,7 +98,8 @@ func TestPusherDemoRefusals(t *testing.T) {
 
 func TestPusherRefusals(t *testing.T) {
 	out, b, arm := filepath.Join(t.TempDir(), "out"), pushBag(t), pandaBag(t)
-	fit := "fit --robot pusher --out " + out + " "
+	fit, train := "fit --robot pusher --out "+out+" ", "train --robot pusher --out "+out+" --task "
+	const quad = "../flight/control/testdata/a.vnd"
 	for line, want := range map[string]string{
 		fit + "--push-steps x " + b:    `(--push-steps): there is no topic "x"`,
 		fit + arm:                      "there is no topic of type vnd/msg/PushStep",
@@ -65,6 +107,12 @@ func TestPusherRefusals(t *testing.T) {
 		fit + "--joints a " + b:        "--joint-states, --commands and --joints: ",
 		"fit --robot arm --push-steps x --out " + out + " " + b: "--push-steps: expected with --robot pusher alone",
 		"fit --robot arm --out " + out + " " + b:                "there is no topic of type sensor_msgs/msg/JointState",
+		train + "hover":                                         "--task hover: expected push with --robot pusher",
+		train + "push --plot x.png":                             "--plot: not expected with --robot pusher",
+		train + "push -p worlds:=0":                             "worlds",
+		train + "push -p bank_share:=0":                         "bank_share",
+		train + "push --bundle nowhere.vnd":                     "nowhere.vnd",
+		train + "push --bundle " + quad:                         `is of robot "quadrotor" at 0.02 s, expected "pusher"`,
 	} {
 		code, _, stderr := run(t, strings.Fields(line)...)
 		if code == 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {

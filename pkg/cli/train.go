@@ -39,14 +39,14 @@ type trainConfig struct {
 }
 
 type trainCommand struct {
-	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land, or several with commas between; or features: hovering by a camera's view of known points."`
+	Task      string   `required:"" placeholder:"TASK" help:"hover, track or land, or several with commas between; or features: hovering by a camera's view of known points. Of an arm track_pose, of a pusher push."`
 	Out       string   `required:"" placeholder:"BUNDLE" help:"File to write the policy to, with the model if there is one. Until then the training is kept in BUNDLE.checkpoint."`
 	Bundle    string   `placeholder:"BUNDLE" help:"Train in this fitted model, and go on from its policy if it has one; else from scratch in the nominal simulator."`
 	Reference string   `placeholder:"R.json" help:"Reference that track follows; the default is a figure-eight."`
 	Flights   []string `placeholder:"INPUT" help:"Flights of whose latents the latent prior, under which episodes are flown, is made anew."`
 	Config    string   `placeholder:"F.yaml" help:"Parameter file, node name \"train\" (see params/train.yaml)."`
 	Param     []string `short:"p" sep:"none" placeholder:"NAME:=VALUE" help:"Set one parameter, after the file's; may be repeated."`
-	Robot     string   `default:"quadrotor" enum:"quadrotor,rotors,arm" help:"rotors: each motor; arm: a Panda."`
+	Robot     string   `default:"quadrotor" enum:"quadrotor,rotors,arm,pusher" help:"Of what: ${enum}."`
 	Rotors    string   `placeholder:"M.json" help:"Fitted model for --robot rotors; else the airframe's."`
 	Airframe  string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\": what may be commanded."`
 	Seed      uint64   `default:"1" help:"Seed of all randomness."`
@@ -62,8 +62,9 @@ type trainResult struct {
 	Cost     string        `json:"cost"`
 	Epochs   int           `json:"epochs"`
 	Seconds  float64       `json:"seconds"`
-	Last     train.Figures `json:"last"`           // of the last epoch
-	Best     *train.Flown  `json:"best,omitempty"` // trial flights of the kept policy
+	Last     train.Figures `json:"last"`            // of the last epoch
+	Best     *train.Flown  `json:"best,omitempty"`  // trial flights of the kept policy
+	There    *float64      `json:"there,omitempty"` // share of the last pushes that ended at their goals
 	Seed     uint64        `json:"seed"`
 	Kernel   string        `json:"kernel"`
 	Warnings []string      `json:"warnings"`
@@ -355,7 +356,10 @@ func (t *trainCommand) write(p *prepared, r *quadtrain.Result) (*trainResult, er
 // WriteText implements result.
 func (t *trainResult) WriteText(w io.Writer) error {
 	off := fmt.Sprintf("in the last one %.3f m off, %.0f %% of episodes lost", t.Last.Error, 100*t.Last.Collided)
-	if t.Best != nil {
+	switch {
+	case t.There != nil:
+		off = fmt.Sprintf("%.0f %% of the last pushes are there", 100**t.There)
+	case t.Best != nil:
 		off = fmt.Sprintf("%.3f m in trial flights, way back included (epoch %d)", t.Best.Score, t.Best.Epoch)
 	}
 	_, err := fmt.Fprintf(w, "%s, cost %s: %d epochs in %.1f s on %s; %s\nwrote %s, bundle %s\n", t.Task, t.Cost,
