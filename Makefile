@@ -184,7 +184,7 @@ torture: deps ## kill each node 20 times in flight, stop others for 10 s, flood 
 	VND_TORTURE=1 go test -count=1 -v -timeout 2h ./pkg/node/torture
 
 .PHONY: hostile-network
-hostile-network: deps ## floods, malformed and spoofed packets of RTPS against a flying graph (4 minutes)
+hostile-network: deps ## floods, malformed and spoofed packets of RTPS against a flying graph, on both middlewares (10 minutes)
 	VND_HOSTILE=10 go test -count=1 -v -timeout 1h -run '^TestHostileNetwork$$' ./pkg/node/torture
 
 # Screenshots land in build/page.

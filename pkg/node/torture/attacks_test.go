@@ -16,7 +16,7 @@ type attack struct {
 // attacker knows what whoever listens on the network knows.
 type attacker struct {
 	*rand.Rand
-	tag      string
+	on       network
 	victims  []knownWriter // writers of the graph
 	captured [][]byte      // messages of the graph
 	ports    []int         // on which it listens
@@ -27,17 +27,24 @@ func (a *attacker) victim() *knownWriter { return &a.victims[a.IntN(len(a.victim
 
 // stranger is a new participant.
 func (a *attacker) stranger() guidPrefix {
-	p := randomPrefix(a.Rand)
+	p := randomPrefix(a.Rand, a.on.vendor)
 	a.known = append(a.known, p)
 	return p
 }
 
-// acquaintance is a stranger that announced itself.
+// acquaintances is how many strangers introduce themselves one by one.
+const acquaintances = 20
+
+// acquaintance is a stranger that announced itself; every other time it is one that did so when there was no flood.
 func (a *attacker) acquaintance() guidPrefix {
-	if len(a.known) == 0 {
+	n := len(a.known)
+	if n == 0 {
 		return a.stranger()
 	}
-	return a.known[a.IntN(len(a.known))]
+	if a.IntN(2) == 0 {
+		n = min(n, acquaintances)
+	}
+	return a.known[a.IntN(n)]
 }
 
 // home is a locator of the graph itself: what is sent there comes back to it.
@@ -47,7 +54,7 @@ func (a *attacker) home() []byte {
 
 // announce is a participant's announcement.
 func (a *attacker) announce(from guidPrefix, to []byte, leave uint16) []byte {
-	return newRTPS(from).data(spdpReader, spdpWriter, 1, participant(from, a.tag, to, leave)).b
+	return newRTPS(from).data(spdpReader, spdpWriter, 1, participant(from, a.on.tag, to, leave)).b
 }
 
 const endless = math.MaxInt64 - 1000
@@ -56,7 +63,7 @@ const endless = math.MaxInt64 - 1000
 // implementations whose packets they follow.
 var ofStrangers = []attack{
 	{name: "participants by the thousand, under another tag", most: 1000, next: func(a *attacker, _ int) []byte {
-		from := randomPrefix(a.Rand)
+		from := randomPrefix(a.Rand, a.on.vendor)
 		return newRTPS(from).data(spdpReader, spdpWriter, 1, participant(from, "another", a.home(), 0)).b
 	}},
 	{name: "participants by the thousand under its tag, whose locators are the graph's own " +
@@ -75,7 +82,7 @@ var ofStrangers = []attack{
 	{name: "parameter lists with false lengths, and without an end (CVE-2021-38441, -38443, CVE-2024-30258)",
 		next: malformedList},
 	{name: "payloads of other encodings (eclipse-cyclonedds/cyclonedds#1751)", next: func(a *attacker, n int) []byte {
-		p := participant(a.acquaintance(), a.tag, a.home(), 0)
+		p := participant(a.acquaintance(), a.on.tag, a.home(), 0)
 		binary.BigEndian.PutUint16(p, uint16(n%20))
 		return newRTPS(a.acquaintance()).data(spdpReader, spdpWriter, int64(n), p).b
 	}},
@@ -98,12 +105,17 @@ var ofStrangers = []attack{
 		w := []uint32{publicationsWriter, subscriptionsWr, livelinessWriter}[n%3]
 		return newRTPS(a.acquaintance()).heartbeat(0, w, a.Int64N(1000), endless, uint32(n)).b
 	}},
+	{name: "HEARTBEATs that say that all is gone up to a great number", next: func(a *attacker, n int) []byte {
+		w := []uint32{publicationsWriter, subscriptionsWr, livelinessWriter}[n%3]
+		first := int64(1) << (16 + n%46)
+		return newRTPS(a.acquaintance()).heartbeat(0, w, first, first+a.Int64N(2), uint32(n)).b
+	}},
 	{name: "fragments of samples that never get whole, of up to 4 GB", next: func(a *attacker, n int) []byte {
 		size := uint16(1 + a.IntN(1300))
 		w := []uint32{publicationsWriter, subscriptionsWr, livelinessWriter}[n%3]
-		whole := []uint32{math.MaxUint32, 1 << 30, 1 << 24}[n/3%3]
+		whole := []uint32{math.MaxUint32, 1 << 30, 1 << 24, 60_000}[n/3%4]
 		return newRTPS(a.acquaintance()).heartbeat(0, w, 1, 1<<30, uint32(n+1)).
-			frag(0, w, int64(n)+1, 1+a.Uint32N(1<<20), size, whole, make([]byte, size)).b
+			frag(0, w, int64(n)+1, 1+a.Uint32N(whole/uint32(size)), size, whole, make([]byte, size)).b
 	}},
 	{name: "samples out of order, whose predecessors never come", next: func(a *attacker, n int) []byte {
 		w := []uint32{publicationsWriter, subscriptionsWr, livelinessWriter}[n%3]
@@ -129,8 +141,9 @@ var asTheGraph = []attack{
 	}},
 	{name: "fragments under the graph's names", next: func(a *attacker, n int) []byte {
 		w, size := a.victim(), uint16(1+a.IntN(1300))
-		return newRTPS(w.prefix).frag(0, w.id, w.newest+1000+int64(n), 1+a.Uint32N(1<<20), size,
-			[]uint32{math.MaxUint32, 1 << 30, 1 << 24}[n%3], make([]byte, size)).b
+		whole := []uint32{math.MaxUint32, 1 << 30, 1 << 24, 60_000}[n%4]
+		return newRTPS(w.prefix).frag(0, w.id, w.newest+1000+int64(n), 1+a.Uint32N(whole/uint32(size)), size, whole,
+			make([]byte, size)).b
 	}},
 	{name: "HEARTBEATs under the graph's names (eclipse-cyclonedds/cyclonedds#1854)",
 		next: func(a *attacker, n int) []byte {

@@ -127,9 +127,10 @@ type field struct {
 	failed   string        // why one did not; empty while all is well
 }
 
-func newField(t *testing.T) *field {
+// newField has more pairs of the environment for the test itself; they come before those of rostest.
+func newField(t *testing.T, more ...string) *field {
 	t.Helper()
-	c := rostest.Wire(t, nil)
+	c := rostest.Wire(t, nil, more...)
 	f := &field{t: t, dir: must(built())(t), data: t.TempDir()}
 	f.changed = sync.NewCond(&f.mu)
 	var cancel context.CancelFunc

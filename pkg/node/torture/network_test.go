@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vnd/pkg/ros2/dds/fastdds"
+	"vnd/pkg/ros2/rmw"
 )
 
 // residentMiB is the memory of a process.
@@ -38,33 +41,53 @@ type hostile struct {
 	times   int // as many of what is counted
 }
 
+// network is a middleware that the graph speaks, and how an attacker speaks to it.
+type network struct {
+	name   string
+	vendor byte // by RTPS
+	domain int
+	tag    string  // of participants; Fast DDS knows none
+	posing float64 // MiB that a node may grow by under its own graph's names
+}
+
+// networks are those of both middlewares. Without a tag, the domain alone keeps a graph from those of other tests.
+func networks() []network {
+	return []network{{rmw.Cyclone, 16, 1 + os.Getpid()%100, fmt.Sprintf("vnd_test_%d", os.Getpid()), mostGrowth},
+		{rmw.FastDDS, 15, 101 + os.Getpid()%99, "", 4 * mostGrowth}}
+}
+
+// env is that of a process. The test itself is on Cyclone DDS, which other settings let record what it hears.
+func (n *network) env(middleware, settings string) []string {
+	return []string{"RMW_IMPLEMENTATION=" + middleware, fmt.Sprintf("ROS_DOMAIN_ID=%d", n.domain),
+		"CYCLONEDDS_URI=<Discovery><Tag>" + n.tag + "</Tag></Discovery>" + settings}
+}
+
 // newHostile has a flight in lockstep, whose network an attacker has listened to.
-func newHostile(t *testing.T) *hostile {
+func newHostile(t *testing.T, n network) *hostile {
 	t.Helper()
-	h := &hostile{field: newField(t), began: time.Now(), rate: 4000, each: 300 * time.Millisecond, times: 1}
+	capture := filepath.Join(t.TempDir(), "capture.pcap")
+	h := &hostile{began: time.Now(), rate: 4000, each: 300 * time.Millisecond, times: 1}
+	settings := "<Tracing><PacketCaptureFile>" + capture + "</PacketCaptureFile></Tracing>"
+	h.field = newField(t, n.env(rmw.Cyclone, settings)...)
+	h.field.env = n.env(n.name, "")
 	if s := os.Getenv("VND_HOSTILE"); s != "" { // seconds of each attack
 		seconds := must(strconv.ParseFloat(s, 64))(t)
 		h.rate, h.each, h.times = 10_000, time.Duration(seconds*1e9), 3
 	}
-	h.attacker.Rand = rand.New(rand.NewPCG(3, 4))
-	h.tag = fmt.Sprintf("vnd_test_%d", os.Getpid())
-	capture := filepath.Join(t.TempDir(), "capture.pcap")
+	h.attacker.Rand, h.on = rand.New(rand.NewPCG(3, 4)), n
 	file, sim := "bundle_file:="+bundleFile(t), "use_sim_time:=true"
 	h.nodes = append(h.nodes, h.start("transition_recorder", "directory:="+h.data, "bag.least_free:=0", sim),
-		h.start("latent_encoder", file, sim))
-	h.env = []string{"CYCLONEDDS_URI=<Discovery><Tag>" + h.tag + "</Tag></Discovery><Tracing>" +
-		"<PacketCaptureFile>" + capture + "</PacketCaptureFile></Tracing>"}
-	h.nodes = append(h.nodes, h.start("policy_controller", file, sim, "autostart:=true",
-		"diagnostic_updater.period:=0.2"))
-	h.env = nil
-	h.nodes = append(h.nodes, h.start("quad_sim", "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=3.0",
-		"diagnostic_updater.period:=0.2"))
+		h.start("latent_encoder", file, sim),
+		h.start("policy_controller", file, sim, "autostart:=true", "diagnostic_updater.period:=0.2"),
+		h.start("quad_sim", "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=3.0",
+			"diagnostic_updater.period:=0.2"))
 	h.until("flight under the policy and its latents", func() bool {
 		return h.flies(0, 100) && h.steps[len(h.steps)-1].latent
 	})
 	h.captured = messagesIn(must(os.ReadFile(capture))(t))
 	h.victims = writersIn(h.captured)
 	h.reach()
+	h.introduce()
 	if len(h.captured) < 100 || len(h.victims) < 10 {
 		t.Fatalf("%d messages of %d writers were captured", len(h.captured), len(h.victims))
 	}
@@ -74,20 +97,36 @@ func newHostile(t *testing.T) *hostile {
 // reach opens sockets to the graph's ports.
 func (h *hostile) reach() {
 	h.t.Helper()
-	domain := 1 + os.Getpid()%100
 	for k := range 2 * (len(h.nodes) + 2) { // RTPS 2.5, §9.6.2.3: metatraffic and data of each participant
-		h.ports = append(h.ports, 7400+250*domain+10+k)
+		h.ports = append(h.ports, 7400+250*h.on.domain+10+k)
 		c := must(net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.ports[k]}))(h.t)
 		h.t.Cleanup(func() { c.Close() })
 		h.sockets = append(h.sockets, c)
 	}
 }
 
+// introduce has all nodes take some strangers for participants, which a flood alone may not.
+func (h *hostile) introduce() {
+	for range 3 { // packets get lost
+		for i := range acquaintances {
+			if len(h.known) <= i {
+				h.stranger()
+			}
+			packet := h.announce(h.known[i], h.home(), 0)
+			for _, s := range h.sockets {
+				_, _ = s.Write(packet)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
 // strike sends the packets of an attack for its time, to all ports of the graph, and returns how many.
 func (h *hostile) strike(x *attack) (n int) {
 	most := x.most * h.times
+	due := func(begun time.Time) int { return int(h.rate * min(time.Since(begun), h.each).Seconds()) }
 	for begun := time.Now(); time.Since(begun) < h.each && (most == 0 || n < most); {
-		for ; float64(n) < h.rate*time.Since(begun).Seconds() && (most == 0 || n < most); n++ {
+		for late := due(begun); n < late && (most == 0 || n < most); n++ {
 			packet := x.next(&h.attacker, n)
 			if packet == nil {
 				continue
@@ -137,12 +176,12 @@ const (
 func (h *hostile) flown(attacks []attack) (missed, taken int) {
 	h.t.Helper()
 	before, steps := h.missedTicks(), h.count()
-	h.endure(attacks)
+	h.endure(attacks, mostGrowth)
 	return h.missedTicks() - before, h.taken(steps)
 }
 
-// endure strikes with all attacks, one after the other, and holds each node's memory to a limit.
-func (h *hostile) endure(attacks []attack) {
+// endure strikes with all attacks, one after the other, and holds each node's memory to a limit, MiB.
+func (h *hostile) endure(attacks []attack, most float64) {
 	h.t.Helper()
 	had := make([]float64, len(h.nodes))
 	for i, p := range h.nodes {
@@ -158,7 +197,7 @@ func (h *hostile) endure(attacks []attack) {
 		for k, p := range h.nodes {
 			now := residentMiB(h.t, p)
 			report = append(report, fmt.Sprintf("%s %+.1f", p.name, now-had[k]))
-			if now-had[k] > mostGrowth {
+			if now-had[k] > most {
 				h.t.Errorf("%s: %s has %.0f MiB more", x.name, p.name, now-had[k])
 			}
 			if n := p.log.Len(); n > mostLog*(1+int(time.Since(h.began)/(20*time.Second))) {
@@ -178,23 +217,38 @@ func TestHostileNetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("four processes")
 	}
-	h := newHostile(t)
+	for _, n := range networks() {
+		t.Run(n.name, func(t *testing.T) {
+			if err := fastdds.Installed(); n.name == rmw.FastDDS && err != nil {
+				t.Skip(err)
+			}
+			besiege(newHostile(t, n))
+		})
+	}
+}
+
+// besiege has a graph endure all attacks.
+func besiege(h *hostile) {
+	h.t.Helper()
 	idleMissed, idleTaken := h.flown([]attack{{name: "nothing", next: func(*attacker, int) []byte { return nil }}})
 	missed, taken := h.flown(ofStrangers)
 	h.mu.Lock()
 	starved := h.starved
 	h.mu.Unlock()
-	t.Logf("%d ticks missed, %d not of the policy; idle %d and %d; the processor was away for %v", missed, taken,
+	h.t.Logf("%d ticks missed, %d not of the policy; idle %d and %d; the processor was away for %v", missed, taken,
 		idleMissed, idleTaken, starved)
 	if share := float64(len(ofStrangers)); starved < 40*time.Millisecond &&
 		(float64(missed) > share*float64(idleMissed) || float64(taken) > share*float64(idleTaken)) {
-		t.Errorf("%d ticks missed, %d not of the policy, idle %d and %d", missed, taken, idleMissed, idleTaken)
+		h.t.Errorf("%d ticks missed, %d not of the policy, idle %d and %d", missed, taken, idleMissed, idleTaken)
 	}
 	if n := len(h.n.Context().Graph().Publishers("/quad/command")); n < 100 {
-		t.Errorf("the graph has %d writers of commands: strangers' are not taken, as they are to be here", n)
+		h.t.Errorf("the graph has %d writers of commands: strangers' are not taken, as they are to be here", n)
 	}
 	steps := h.count()
-	h.endure(asTheGraph)
-	t.Logf("under the graph's names: %d of %d ticks that came were not of the policy", h.taken(steps), h.count()-steps)
+	h.until("flight after strangers' attacks", func() bool { return h.flies(steps, 50) })
+	steps = h.count()
+	h.endure(asTheGraph, h.on.posing)
+	h.t.Logf("under the graph's names: %d of %d ticks that came were not of the policy", h.taken(steps),
+		h.count()-steps)
 	h.until("the end", func() bool { return true }) // inside the fence
 }

@@ -17,13 +17,14 @@ const (
 	publicationsReader, livelinessWriter, subscriptionsWr = 0x000003c7, 0x000200c2, 0x000004c2
 )
 
+// guidPrefix begins with the vendor's number (RTPS 2.5, §9.3.1.5).
 type guidPrefix [12]byte
 
 // rtps builds a message.
 type rtps struct{ b []byte }
 
 func newRTPS(from guidPrefix) *rtps {
-	return &rtps{append([]byte{'R', 'T', 'P', 'S', 2, 1, 1, 16}, from[:]...)}
+	return &rtps{append([]byte{'R', 'T', 'P', 'S', 2, 1, from[0], from[1]}, from[:]...)}
 }
 
 // sub appends a submessage of a true length.
@@ -115,7 +116,7 @@ func participant(from guidPrefix, tag string, to []byte, leave uint16) []byte {
 		id    uint16
 		value []byte
 	}{
-		{0x15, []byte{2, 1}}, {0x16, []byte{1, 16}}, {0x50, entity(from[:], 0x1c1)}, {0x31, to}, {0x32, to},
+		{0x15, []byte{2, 1}}, {0x16, from[:2]}, {0x50, entity(from[:], 0x1c1)}, {0x31, to}, {0x32, to},
 		{0x02, u32(nil, math.MaxInt32, math.MaxUint32)}, {0x58, u32(nil, 0xc3f)}, {0x4014, text(tag)},
 		{0x62, text("stranger")},
 	} {
@@ -133,10 +134,11 @@ func announced(from guidPrefix, writer uint32, topic, typeName string) []byte {
 		add(0x50, entity(from[:], 0x1c1)).add(0x1a, u32(nil, 2, 0, 1e8)).end()
 }
 
-func randomPrefix(r *rand.Rand) (p guidPrefix) {
+func randomPrefix(r *rand.Rand, vendor byte) (p guidPrefix) {
 	for i := range p {
 		p[i] = byte(r.Uint32())
 	}
+	p[0], p[1] = 1, vendor
 	return p
 }
 

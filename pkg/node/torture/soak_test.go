@@ -75,7 +75,7 @@ func newEndurance(t *testing.T, every time.Duration) *endurance {
 	e.connect()
 	e.take()
 	e.attacks = &hostile{field: e.field, rate: 2000, each: 3 * time.Second, times: 1, nodes: e.nodes}
-	e.attacks.Rand, e.attacks.tag = e.rng, fmt.Sprintf("vnd_test_%d", os.Getpid())
+	e.attacks.Rand, e.attacks.on = e.rng, networks()[0]
 	e.attacks.reach()
 	e.attacks.sockets = e.attacks.sockets[2:] // the test itself came first
 	return e

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -108,37 +109,52 @@ func untagged(index int) string {
 </Discovery>`, wireDomain, index)
 }
 
-// A process that gets malformed messages on all its ports continues to serve others.
+// A process that gets malformed messages on all its ports continues to serve others, also one on Fast DDS.
 func TestMutatedMessages(t *testing.T) {
-	_, guid := other(t, "echo", untagged(7)+"<Tracing><Verbosity>none</Verbosity></Tracing>")
-	victim, err := hex.DecodeString(guid)
-	if err != nil {
-		t.Fatal(err)
+	quiet := "<Tracing><Verbosity>none</Verbosity></Tracing>"
+	for _, v := range []struct {
+		name            string
+		index, messages int // of the victim's ports; how many it gets
+		start           func(testing.TB, string, string) (*exec.Cmd, string)
+	}{{"Cyclone DDS", 7, 10_000, other}, {"Fast DDS", 0, 30_000, onFastDDS}} {
+		t.Run(v.name, func(t *testing.T) {
+			_, guid := v.start(t, "echo", untagged(7)+quiet)
+			victim, err := hex.DecodeString(guid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sockets := socketsTo(t, v.index)
+			assault(t, sockets, v.messages, victim[:12], recorded(t))
+			capture := filepath.Join(t.TempDir(), "capture.pcap")
+			talk(t, 2, untagged(8)+
+				"<Tracing><Verbosity>none</Verbosity><PacketCaptureFile>"+capture+"</PacketCaptureFile></Tracing>")
+			// Now with messages of a participant that it knows, and its own: both are still connected.
+			assault(t, sockets, v.messages, victim[:12], captured(t, capture))
+			talk(t, 3, untagged(9))
+		})
 	}
-	assault(t, victim[:12], recorded(t))
-	capture := filepath.Join(t.TempDir(), "capture.pcap")
-	talk(t, 2, untagged(8)+
-		"<Tracing><Verbosity>none</Verbosity><PacketCaptureFile>"+capture+"</PacketCaptureFile></Tracing>")
-	// Now with messages of a participant that it knows: both are still connected.
-	assault(t, victim[:12], captured(t, capture))
-	talk(t, 3, untagged(9))
 }
 
-// assault sends messages as they are, then many malformed ones.
-func assault(t *testing.T, victim []byte, messages [][]byte) {
+// socketsTo are those to a participant's ports: RTPS 2.3, 9.6.1.1, meta traffic and data.
+func socketsTo(t *testing.T, index int) (sockets []net.Conn) {
 	t.Helper()
-	var sockets []net.Conn
-	for _, offset := range []int{10, 11} { // RTPS 2.3, 9.6.1.1: meta traffic and data
+	for _, offset := range []int{10, 11} {
 		c, err := net.DialUDP("udp", nil, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1),
-			Port: 7400 + 250*wireDomain + offset + 2*7})
+			Port: 7400 + 250*wireDomain + offset + 2*index})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
+		t.Cleanup(func() { c.Close() })
 		sockets = append(sockets, c)
 	}
+	return sockets
+}
+
+// assault sends messages as they are, then malformed ones, n in all.
+func assault(t *testing.T, sockets []net.Conn, n int, victim []byte, messages [][]byte) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(5, 6))
-	for i := range 10_000 {
+	for i := range n {
 		m := addressed(messages[random.IntN(len(messages))], victim)
 		if i >= len(messages) { // first as they are, so that the victim discovers a peer
 			m = mutated(random, m)

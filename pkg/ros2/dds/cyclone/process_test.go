@@ -10,16 +10,18 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"vnd/pkg/ros2/dds"
+	"vnd/pkg/ros2/dds/fastdds"
 )
 
 // Another process of these tests is this program with a role.
-const roleVariable, xmlVariable = "VND_TEST_ROLE", "VND_TEST_XML"
+const roleVariable, xmlVariable, fastVariable = "VND_TEST_ROLE", "VND_TEST_XML", "VND_TEST_FAST"
 
 var roles = map[string]func(dds.Participant) error{"echo": echo, "keep": keep}
 
@@ -32,13 +34,25 @@ func TestMain(m *testing.M) {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	p, err := Open(Config{Domain: 1, XML: os.Getenv(xmlVariable), UserData: []byte("enclave=/" + role + ";")})
+	p, err := join([]byte("enclave=/" + role + ";"))
 	if err == nil {
 		fmt.Println(p.GUID())
 		err = roles[role](p)
 	}
 	fmt.Fprintln(os.Stderr, role, err)
 	os.Exit(1)
+}
+
+// join opens a role's participant, on Cyclone DDS or on Fast DDS.
+func join(userData []byte) (dds.Participant, error) {
+	if os.Getenv(fastVariable) == "" {
+		return Open(Config{Domain: 1, XML: os.Getenv(xmlVariable), UserData: userData})
+	}
+	domain, err := strconv.Atoi(os.Getenv(fastVariable))
+	if err != nil {
+		return nil, err
+	}
+	return fastdds.Open(fastdds.Config{Domain: domain, Localhost: true, UserData: userData})
 }
 
 func bytesTopic(name string) dds.Topic {
@@ -105,6 +119,17 @@ func other(t testing.TB, role, xml string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"="+role, xmlVariable+"="+xml)
+	return cmd, started(t, role, cmd)
+}
+
+// onFastDDS is other on Fast DDS.
+func onFastDDS(t testing.TB, role, _ string) (*exec.Cmd, string) {
+	t.Helper()
+	if err := fastdds.Installed(); err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, fmt.Sprintf("%s=%d", fastVariable, wireDomain))
 	return cmd, started(t, role, cmd)
 }
 

@@ -1,6 +1,7 @@
 // Fast DDS behind the functions of native.h. Nothing here calls Go.
 
 #include "endpoint.hpp"
+#include "filter.hpp"
 #include "listen.hpp"
 #include "vnd_fastdds.h"
 
@@ -93,10 +94,11 @@ void reach(const vnd_fast_config *c, fast::DomainParticipantQos &q) {
 		return;
 	auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
 	udp->maxInitialPeersRange = 100;
+	udp->receiveBufferSize = 1 << 20; // as Cyclone DDS asks for, within net.core.rmem_max
 	if (c->localhost)
 		udp->interfaceWhiteList.emplace_back("127.0.0.1");
 	q.transport().use_builtin_transports = false;
-	q.transport().user_transports.push_back(udp);
+	q.transport().user_transports.push_back(std::make_shared<FilterDescriptor>(udp));
 }
 
 bool create(Participant *p, const vnd_fast_config *c) {
