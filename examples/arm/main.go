@@ -10,11 +10,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 
+	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/sim/manipulation"
+	"vnd/pkg/viz/plot"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -22,6 +25,7 @@ func main() {
 	quick := flag.Bool("quick", false, "learn for seconds along one circle")
 	peers := flag.Bool("peers", false, "also learn what it is compared with: for a quarter of an hour of a core")
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
+	picture := flag.String("plot", "", "picture of the errors under each payload, PNG")
 	smooth := flag.Bool("smooth", false, "learn from recordings without random torques, as of bags, and write nothing")
 	flag.Parse()
 	if *smooth {
@@ -31,7 +35,7 @@ func main() {
 		return
 	}
 	if flag.NArg() != 1 {
-		log.Fatal("usage: arm [-quick] [-peers] [-seed N] BUNDLE, or arm -smooth [-seed N]")
+		log.Fatal("usage: arm [-quick] [-peers] [-seed N] [-plot F.png] BUNDLE, or arm -smooth [-seed N]")
 	}
 	b := manipulation.SmallBudget()
 	if *quick {
@@ -39,12 +43,12 @@ func main() {
 	}
 	b.Seed = *seed
 	b.Progress = log.New(os.Stderr, "", log.Ltime).Printf
-	if err := run(context.Background(), &b, *peers, flag.Arg(0)); err != nil {
+	if err := run(context.Background(), &b, *peers, *picture, flag.Arg(0)); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) error {
+func run(ctx context.Context, b *manipulation.Budget, peers bool, picture, out string) error {
 	references, err := b.References()
 	if err != nil {
 		return err
@@ -63,8 +67,14 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 		}
 		methods = append(methods, others...)
 	}
-	if err := manipulation.Table(os.Stdout, references, methods...); err != nil {
+	all := manipulation.Compare(references, methods...)
+	if err := manipulation.Table(os.Stdout, all); err != nil {
 		return err
+	}
+	if picture != "" {
+		if err := atomicfile.WriteFile(picture, func(w io.Writer) error { return draw(w, all) }); err != nil {
+			return err
+		}
 	}
 	if !l.Verdict.Pass {
 		return fmt.Errorf("refused: %q", l.Verdict.Reasons())
@@ -75,4 +85,14 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, out string) er
 	}
 	fmt.Println("promoted")
 	return bundle.Write(out, promoted)
+}
+
+// draw draws errors by payload.
+func draw(w io.Writer, all []manipulation.Errors) error {
+	var series []plot.Series
+	for _, e := range all {
+		series = append(series, plot.Series{Name: e.Name, Values: e.Means})
+	}
+	return plot.Curves(w, "An arm that is not told its payload", "payload, kg", "mean error, mm", manipulation.Masses,
+		series)
 }

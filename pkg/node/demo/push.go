@@ -26,7 +26,8 @@ const (
 	tableFrame     = "table"
 )
 
-// boxes come one after the other, for a push each: mass, kg, and friction.
+// boxes come in turns, for a push each: mass, kg, and friction. The order of each turn is drawn, so that what a learner
+// holds out is not always of the same box.
 var boxes = [][2]float64{{0.4, 0.3}, {0.8, 0.5}, {1.5, 0.8}, {2, 1.1}}
 
 // RunPush has boxes pushed to goals, while a learner learns from that, for so many seconds of the wall, or until ctx is
@@ -66,8 +67,13 @@ func (d *demo) push(ctx context.Context, w *pushWatch) error {
 		err = ros.WaitForMatched(ctx, w.goals, 1)
 	}
 	rng, begun := rand.New(rand.NewPCG(d.Seed, 1)), time.Now()
+	var turn []int
 	for k := 0; err == nil && (time.Since(begun).Seconds() < d.Seconds || w.moved() < d.atLeast); k++ {
-		err = w.pushOne(ctx, k, rng)
+		if len(turn) == 0 {
+			turn = rng.Perm(len(boxes))
+		}
+		err = w.pushOne(ctx, k, turn[0], rng)
+		turn = turn[1:]
 	}
 	return err
 }
@@ -123,9 +129,8 @@ func (w *pushWatch) moved() int {
 	return len(bundlesOf(w.all))
 }
 
-// pushOne has the next box pushed to a goal.
-func (w *pushWatch) pushOne(ctx context.Context, k int, rng *rand.Rand) error {
-	number := k % len(boxes)
+// pushOne has a box pushed to a goal, after k others.
+func (w *pushWatch) pushOne(ctx context.Context, k, number int, rng *rand.Rand) error {
 	for i, name := range []string{"mass", "friction"} {
 		if _, err := w.SetParameter(ctx, pushSimulator, name, fmt.Sprintf("%.2f", boxes[number][i])); err != nil {
 			return err
