@@ -55,8 +55,11 @@ type Prediction struct {
 	Prior float64 `json:"prior_m"`
 }
 
-// Better reports whether the model is nearer to what happened.
-func (p Prediction) Better() bool { return p.Model < p.Prior }
+// known is how well a place is known at best, m. A robot that was at rest is predicted better than that by any prior.
+const known = 5e-5
+
+// Better reports whether the model is nearer to what happened, or as near as can be told.
+func (p Prediction) Better() bool { return p.Model < max(p.Prior, known) }
 
 // String says it in words.
 func (p Prediction) String() string {

@@ -39,3 +39,13 @@ func TestHoldOut(t *testing.T) {
 		}
 	}
 }
+
+// TestBetter: no model is told from its prior by less than what places are known to.
+func TestBetter(t *testing.T) {
+	for p, want := range map[Prediction]bool{{0.001, 0.002}: true, {0.002, 0.001}: false, {0.001, 0.001}: false,
+		{2e-5, 1e-9}: true, {1e-4, 1e-9}: false} {
+		if p.Better() != want {
+			t.Errorf("%v: %t", p, !want)
+		}
+	}
+}

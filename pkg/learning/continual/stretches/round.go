@@ -137,7 +137,7 @@ func (r *round[Row]) predicts() (gate.Stage, error) {
 	if err == nil && now.Model != nil {
 		const most = 1.1 // by which chance may make a prediction worse
 		var q Prediction
-		if q, err = r.l.kind.Predict(now.Model, r.held); p.Model > most*q.Model {
+		if q, err = r.l.kind.Predict(now.Model, r.held); p.Model > max(most*q.Model, known) {
 			s.Reasons = append(s.Reasons, fmt.Sprintf("%s, by the model of the current bundle by %.3g mm", p,
 				1000*q.Model))
 		}
