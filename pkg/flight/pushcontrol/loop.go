@@ -72,6 +72,7 @@ type Loop struct {
 	policy, before bundled // the one before is ready while this one is on probation
 	begun          int     // pushes since the swap
 	failed         int     // of them the newest on end that the policy did not bring to their goals
+	allowed        int     // how many of those roll it back
 
 	stage       Stage
 	why         string
@@ -90,7 +91,7 @@ type bundled struct {
 }
 
 // A policy is on probation for so many pushes after a swap. It is rolled back by a push that it spoils, or by so many
-// on end that are not there in time.
+// on end that are not there in time, beside as many as the one before was late with in the end.
 const (
 	probation  = 10
 	mostFailed = 3
@@ -121,6 +122,7 @@ func (l *Loop) Swap(bundle string, p *vnd.Actor[float32]) {
 		l.rollBack()
 	default:
 		l.before, l.policy = l.policy, bundled{NewPolicy(p, 1), bundle}
+		l.allowed = mostFailed + l.failed
 		l.begun, l.failed = 0, 0
 	}
 }
@@ -134,7 +136,7 @@ func (l *Loop) judge(spoilt bool) {
 	if l.begun > 0 {
 		l.failed++ // else another one began it
 	}
-	if l.before.bundle != "" && (spoilt || l.failed >= mostFailed) {
+	if l.before.bundle != "" && (spoilt || l.failed >= l.allowed) {
 		l.rollBack()
 	}
 }

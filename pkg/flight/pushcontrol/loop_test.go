@@ -214,6 +214,13 @@ func TestRollback(t *testing.T) {
 	if push(l, 0.15, jumps); l.PolicyFailed() {
 		t.Error("a jump is the policy's fault")
 	}
+	late(l) // as was the push before
+	l.Swap("still", still(t))
+	for k := range 5 {
+		if late(l); l.Bundle() != "still" && k < 4 || l.Bundle() != "ahead" && k == 4 {
+			t.Errorf("after two late pushes of one, and %d of the next, %s pushes", k+1, l.Bundle())
+		}
+	}
 }
 
 // TestForeignBundlesAreRefused: of another robot, and policies that see other numbers.
