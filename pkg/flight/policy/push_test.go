@@ -267,7 +267,7 @@ func noisyHover(t *testing.T, k Push) (noise, late float64) {
 		}
 		before = now
 		c, push := f.Command(float64(i)*l.Dt, &s), so3.Vec3{}
-		seen := f.swing.of(&f.policy.Push, f.push, 0)
+		seen := f.swing.of(&f.policy.Push, f.push, f.unseen())
 		switch {
 		case i >= still:
 			push.X = strength
@@ -370,7 +370,7 @@ func TestSwingIsNotAnswered(t *testing.T) {
 				push := so3.Vec3{X: c.push(at) + 0.3*rng.NormFloat64(), Z: steady}
 				fast = fast.Add(push.Sub(fast).Scale(1 - math.Exp(-k.Rate*dt)))
 				w.add(&k, fast, dt)
-				if s := w.of(&k, fast, c.speed); at > settle {
+				if s := w.of(&k, fast, w.hidden(&k, c.speed)); at > settle {
 					moved, seen, mean = moved+fast.X*fast.X, seen+s.X*s.X, mean+s.Z/(seconds-settle)*dt
 				}
 			}
@@ -380,7 +380,7 @@ func TestSwingIsNotAnswered(t *testing.T) {
 			if math.Abs(mean-steady) > 0.02 {
 				t.Errorf("of a steady %.2f m/s² %.2f are seen", steady, mean)
 			}
-			if k.Swing = 0; w.of(&k, fast, c.speed) != fast {
+			if k.Swing = 0; w.of(&k, fast, w.hidden(&k, c.speed)) != fast {
 				t.Error("a bundle of before does not see the push as it is")
 			}
 		})

@@ -29,6 +29,7 @@ type Runner struct {
 	push      so3.Vec3                      // newest one, m/s² in the world
 	recent    recent                        // of which it is
 	swing     swing                         // what of it the policy does not see
+	hiding    hiding                        // whether it should see what moves
 	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last
 	t         float64
@@ -150,7 +151,16 @@ func (f *Runner) SetLatent(z []float32) {
 		return
 	}
 	copy(f.newest, z)
-	f.rows = f.policy.LatentMean.add(f.z, f.rows, z, f.swing.hidden(&f.policy.Push, f.ahead[0].V.Norm()))
+	f.rows = f.policy.LatentMean.add(f.z, f.rows, z, f.unseen())
+}
+
+// unseen is how much of what moves of push and latent the policy does not see.
+func (f *Runner) unseen() float64 {
+	k, speed := &f.policy.Push, f.ahead[0].V.Norm()
+	if k.Swing == 0 {
+		return 0
+	}
+	return max(f.swing.hidden(k, speed), f.hiding.share*min(1, speed/pathSpeed))
 }
 
 // AddFrame takes the features of a frame of time t, one for each point of the policy's
@@ -260,7 +270,7 @@ func (f *Runner) resetPast() {
 
 // ResetCorrection has the corrections from position errors begin anew.
 func (f *Runner) ResetCorrection() {
-	f.learned, f.fading, f.trim = correction{}, correction{}, trim{at: math.NaN()}
+	f.learned, f.fading, f.trim, f.hiding = correction{}, correction{}, trim{at: math.NaN()}, hiding{}
 }
 
 // HoldCorrection keeps the corrections from position errors as they are while somebody else flies.
@@ -295,6 +305,7 @@ func (f *Runner) correct(t float64, s *quad.State) {
 	switch {
 	case f.held:
 	case f.seen == nil:
+		f.hiding.step(r.P.Sub(s.P), r.V.Norm(), dt)
 		f.policy.Steady.step(&f.learned, r, r.P.Sub(s.P), dt)
 	case f.servo != nil && t-f.frameTime <= f.policy.Observation.Camera.Stale:
 		if off, ok := f.servo.off(); ok {
@@ -329,7 +340,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
-	PutPush(&p.Observation, f.swing.of(&p.Push, f.push, f.ahead[0].V.Norm()), f.x)
+	PutPush(&p.Observation, f.swing.of(&p.Push, f.push, f.unseen()), f.x)
 	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)

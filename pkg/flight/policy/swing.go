@@ -86,20 +86,20 @@ func (w *swing) noise(push so3.Vec3) float64 {
 	return share * min(1, far*w.power/off.Dot(off))
 }
 
-// of is what a policy sees of a push, along a reference of some speed, m/s.
-func (w *swing) of(k *Push, push so3.Vec3, speed float64) so3.Vec3 {
+// of is what a policy sees of a push of which a share of what moves is hidden.
+func (w *swing) of(k *Push, push so3.Vec3, hidden float64) so3.Vec3 {
 	if k.Calm > 0 {
 		push = push.Add(w.calm.Sub(push).Scale(w.noise(push)))
 	}
-	return push.Add(w.slow.Sub(push).Scale(w.hidden(k, speed)))
+	return push.Add(w.slow.Sub(push).Scale(hidden))
 }
 
-// hidden is how much of what comes and goes a policy does not see, from 0 to 1. Along a path it sees all: there most of
-// it is of the path, as weak motors fall short in each turn.
+// hidden is how much of what comes and goes a policy does not see in hover, from 0 to 1. Along a path it sees all:
+// there most of it is of the path, as weak motors fall short in each turn.
 func (w *swing) hidden(k *Push, speed float64) float64 {
-	const gusts, swings, path = 0.3, 0.5, 0.3 // m/s, the last
+	const gusts, swings = 0.3, 0.5
 	if k.Swing == 0 {
 		return 0
 	}
-	return min(max((w.share()-gusts)/(swings-gusts), 0), 1) * max(0, 1-speed/path)
+	return min(max((w.share()-gusts)/(swings-gusts), 0), 1) * max(0, 1-speed/pathSpeed)
 }
