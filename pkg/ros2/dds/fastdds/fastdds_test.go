@@ -70,6 +70,9 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%+v: opened; expected an error with %q", c.config, c.want)
 			continue
 		}
+		if strings.HasSuffix(err.Error(), "is built without security") { // as some are, which open no keys
+			continue
+		}
 		for _, want := range c.want {
 			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%+v: error %q: expected one line with %q", c.config, err, want)

@@ -169,8 +169,12 @@ int write(void *writer, const void *data, uint32_t size, int64_t stamp, const vn
 	b.out = static_cast<const uint8_t *>(data);
 	b.size = size;
 	rtps::WriteParams params;
+#if FASTRTPS_VERSION_MINOR >= 7
 	if (stamp != 0)
 		params.source_timestamp().from_ns(stamp);
+#else
+	static_cast<void>(stamp); // that of writing, always
+#endif
 	if (related != nullptr) {
 		auto &to = params.related_sample_identity();
 		to.writer_guid(guid_from(related->writer));

@@ -131,6 +131,10 @@ void close_participant(void *participant) {
 }
 
 void *open_participant(const vnd_fast_config *c, uint8_t guid[16], char *text, size_t n) {
+	if (HAVE_SECURITY == 0 && c->properties[0] != '\0') { // it would open one without a word, and without keys
+		std::snprintf(text, n, "%s here is built without security", FASTRTPS_VERSION_STR);
+		return nullptr;
+	}
 	static std::mutex one; // collects the log
 	std::lock_guard<std::mutex> locked(one);
 	prepare();
