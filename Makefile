@@ -80,7 +80,7 @@ SHIM := pkg/ros2/dds/fastdds/shim
 .PHONY: fastdds
 fastdds: deps # the backend of Fast DDS, where that is installed
 	@if $(has_fastdds); then $(MAKE) --no-print-directory $(VND_FASTDDS); else \
-		echo "no Fast DDS 2 here, so no rmw_fastrtps_cpp: apt-get install libfastrtps-dev g++" >&2; fi
+		echo "no Fast DDS 2.5 to 2.14 here, so no rmw_fastrtps_cpp: apt-get install libfastrtps-dev g++" >&2; fi
 $(VND_FASTDDS): $(wildcard $(SHIM)/*) pkg/ros2/dds/native/native.h
 	@mkdir -p bin
 	g++ -std=c++17 -O2 -Wall -Wextra -Wno-deprecated-declarations -fPIC -shared -fvisibility=hidden \
@@ -348,7 +348,8 @@ GO_WANTED := $(shell sed -n 's/^go //p' go.mod)
 has_c = echo '\#include <stdlib.h>' | gcc -E - >/dev/null 2>&1
 has_venv = python3 -c 'import ensurepip, venv' >/dev/null 2>&1
 has_cyclone = pkg-config --exists CycloneDDS 2>/dev/null
-has_fastdds = printf '\#include <fastrtps/config.h>\nFASTRTPS_VERSION_MAJOR\n' | g++ -E -x c++ - 2>/dev/null | grep -qx 2
+has_fastdds = printf '\#include <fastrtps/config.h>\nFASTRTPS_VERSION_MAJOR FASTRTPS_VERSION_MINOR\n' | g++ -E -x c++ - 2>/dev/null | \
+	grep -Eqx '2 ([5-9]|[1-9][0-9]+)'
 has_onednn = PATH=$$PATH:/sbin ldconfig -p | grep 'libdnnl\.so\.[23]' >/dev/null
 
 .PHONY: deps

@@ -1,4 +1,4 @@
-// Package fastdds implements package dds with Fast DDS 2. It is no part of the program:
+// Package fastdds implements package dds with Fast DDS 2.5 to 2.14. It is no part of the program:
 // make build compiles the shared object libvnd_fastdds.so where Fast DDS is installed, and
 // Open loads it. Samples of any type are bytes, over UDP.
 //

@@ -27,8 +27,8 @@
 
 #include "waiter.hpp"
 
-#if FASTRTPS_VERSION_MAJOR != 2
-#error "the backend of Fast DDS is written for its series 2"
+#if FASTRTPS_VERSION_MAJOR != 2 || FASTRTPS_VERSION_MINOR < 5
+#error "the backend of Fast DDS is written for its series 2, from 2.5 on"
 #endif
 
 namespace fast = eprosima::fastdds::dds;
