@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"vnd/msgs"
+	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/node"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/diagnostics"
 	"vnd/pkg/ros2/ros/rostest"
 	"vnd/pkg/vnd"
 )
@@ -85,5 +87,34 @@ func within[M any](t *testing.T, c chan M) M {
 	case <-time.After(time.Minute):
 		t.Fatal("nothing came")
 		panic("not reached")
+	}
+}
+
+// TestTorquesThatNobodyTakes: where no effort controller listens, one line of the log says so.
+func TestTorquesThatNobodyTakes(t *testing.T) {
+	r := newRig(t)
+	r.addStates(r.states(), ros.Info{})
+	for range 2 {
+		r.report(new(diagnostics.Status))
+	}
+	if n := r.logged("nobody hears joint_group_effort_controller/commands: "); n != 1 || !r.unheard() {
+		t.Errorf("logged %d times: %s", n, r.log.String())
+	}
+	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
+		Backend: ros.InProcess(r.domain), Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	n, err := c.NewNode("effort_controller")
+	if err == nil {
+		_, err = ros.NewSubscription(n, node.JointEfforts, node.CommandQoS(),
+			func(*stdmsgs.Float64MultiArray, ros.Info) {})
+	}
+	if err == nil {
+		err = ros.WaitForMatched(t.Context(), r.efforts, 1)
+	}
+	if err != nil || r.unheard() {
+		t.Errorf("with one that listens nobody hears them, %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"vnd/msgs"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/node"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/diagnostics"
@@ -70,6 +71,20 @@ func (c *Controller) reset() error {
 	return nil
 }
 
+const unheard = "nobody hears " + node.JointEfforts + ": is the effort controller of ros2_control active?"
+
+// unheard reports whether nobody takes the torques, and logs that once.
+func (c *Controller) unheard() bool {
+	if c.efforts.Matched() > 0 {
+		return false
+	}
+	if c.logged[unheard] == nil {
+		c.logged[unheard] = new(node.LogOnce)
+		c.Log().Error().Msg(unheard)
+	}
+	return true
+}
+
 // report is the task "arm".
 func (c *Controller) report(s *diagnostics.Status) {
 	c.mu.Lock()
@@ -82,6 +97,8 @@ func (c *Controller) report(s *diagnostics.Status) {
 		return
 	case c.newest == 0:
 		s.Summary(diagnostics.Warn, "no joint states have come")
+	case c.unheard():
+		s.Summary(diagnostics.Warn, "%s", unheard)
 	case c.loop.Fault() != "":
 		s.Summary(diagnostics.Error, "the law holds the arm: %s", c.loop.Fault())
 	case c.loop.PolicyCommands():
