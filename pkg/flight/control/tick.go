@@ -21,6 +21,7 @@ type TickRecord struct {
 	Stage       guard.Stage
 	Cause       guard.Cause // of a guard that has tripped
 	Confidence  float32     // 1 − novelty; 0 under the prior mean
+	Hidden      float32     // of what moves of push and latent, so much the policy was not given
 	Task        string
 	Target      so3.Vec3 // where the task has the robot, m in the world
 }
@@ -51,7 +52,7 @@ func (l *Loop) RecordRequest(t *TickRecord) {
 		}
 	}
 	t.Bundle, t.Task = l.policy.ID, l.task.Task
-	t.Target = l.request.Target
+	t.Target, t.Hidden = l.request.Target, float32(l.runner.Hidden())
 }
 
 // Complete records the decision on a request, and advances the actuator's state by what was sent.

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
 
@@ -91,4 +92,32 @@ func TestHidingIsBounded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRunnerHidesAlongAPath: a runner whose robot swings about its path says that it hides what moves. What somebody
+// else flies is no reason to, nor is a bundle of before put on trial.
+func TestRunnerHidesAlongAPath(t *testing.T) {
+	for name, c := range map[string]struct {
+		swing float64 // Push.Swing
+		held  bool
+		want  float64
+	}{"flown": {0.5, false, 1}, "held": {0.5, true, 0}, "a bundle of before": {0, false, 0}} {
+		p := somePolicy(t, 3)
+		p.Push.Swing = c.swing
+		path := func(t float64) quad.Reference { return quad.Reference{P: so3.Vec3{Y: t}, V: so3.Vec3{Y: 1}} }
+		f := NewRunner(p, 0.02, path)
+		f.HoldCorrection(c.held)
+		for k := range 800 { // 16 s
+			at := 0.02 * float64(k)
+			s := quad.State{P: path(at).P, Q: so3.Identity()}
+			s.P.X = 0.1 * math.Sin(4*at)
+			f.Command(at, &s)
+		}
+		if got := f.Hidden(); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %.2f is hidden, expected %.0f", name, got, c.want)
+		}
+		if f.Reset(); f.Hidden() != 0 {
+			t.Errorf("%s: after a reset %.2f is hidden", name, f.Hidden())
+		}
+	}
 }

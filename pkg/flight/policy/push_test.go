@@ -267,7 +267,7 @@ func noisyHover(t *testing.T, k Push) (noise, late float64) {
 		}
 		before = now
 		c, push := f.Command(float64(i)*l.Dt, &s), so3.Vec3{}
-		seen := f.swing.of(&f.policy.Push, f.push, f.unseen())
+		seen := f.swing.of(&f.policy.Push, f.push, f.Hidden())
 		switch {
 		case i >= still:
 			push.X = strength

@@ -151,11 +151,11 @@ func (f *Runner) SetLatent(z []float32) {
 		return
 	}
 	copy(f.newest, z)
-	f.rows = f.policy.LatentMean.add(f.z, f.rows, z, f.unseen())
+	f.rows = f.policy.LatentMean.add(f.z, f.rows, z, f.Hidden())
 }
 
-// unseen is how much of what moves of push and latent the policy does not see.
-func (f *Runner) unseen() float64 {
+// Hidden is how much of what moves of push and latent the policy does not see, from 0 to 1.
+func (f *Runner) Hidden() float64 {
 	k, speed := &f.policy.Push, f.ahead[0].V.Norm()
 	if k.Swing == 0 {
 		return 0
@@ -340,7 +340,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	view := p.Observation.View(len(f.s), len(f.x))
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
-	PutPush(&p.Observation, f.swing.of(&p.Push, f.push, f.unseen()), f.x)
+	PutPush(&p.Observation, f.swing.of(&p.Push, f.push, f.Hidden()), f.x)
 	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)

@@ -236,6 +236,7 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	s.Add("task", last.Task)
 	s.Add("guard", last.Stage)
 	s.Addf("confidence", "%.2f", last.Confidence)
+	s.Addf("hidden", "%.2f", last.Hidden)
 	s.Add("tick", last.Seq)
 }
 
