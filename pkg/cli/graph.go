@@ -23,17 +23,17 @@ type graph struct {
 }
 
 // join joins the graph until end is called.
-func (g *graph) join() (*operator.Operator, func(), error) {
+func (g *graph) join(c *console) (*operator.Operator, func(), error) {
 	if g.Timeout <= 0 {
 		return nil, nil, fmt.Errorf("--timeout %v: expected more than 0", g.Timeout)
 	}
 	return operator.Join(operator.Options{Namespace: g.Namespace, Patience: g.Timeout, Answers: g.answers,
-		Waiting: g.waiting})
+		Waiting: g.waiting, Warn: c.warn})
 }
 
 // with does something in the graph.
-func (g *graph) with(do func(*operator.Operator) error) error {
-	p, end, err := g.join()
+func (g *graph) with(c *console, do func(*operator.Operator) error) error {
+	p, end, err := g.join(c)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ type topicList struct {
 
 // Run implements `vnd topic list`.
 func (t *topicListCommand) Run(c *console) error {
-	return t.with(func(p *operator.Operator) error {
+	return t.with(c, func(p *operator.Operator) error {
 		p.Settle(c.ctx)
 		return c.show(&topicList{append([]operator.Topic{}, p.Topics()...)})
 	})
@@ -117,7 +117,7 @@ func (t *topicEchoCommand) Run(c *console) error {
 			return nil
 		}
 	}
-	return t.with(func(p *operator.Operator) error {
+	return t.with(c, func(p *operator.Operator) error {
 		err := p.Echo(c.ctx, t.Topic, t.Count, show)
 		if err == nil && c.json {
 			return c.show(all)
@@ -146,7 +146,7 @@ func (t *topicHzCommand) Run(c *console) error {
 	if !(t.Seconds > 0) || t.Seconds > 1e6 {
 		return fmt.Errorf("--seconds %g: expected more than 0", t.Seconds)
 	}
-	return t.with(func(p *operator.Operator) error {
+	return t.with(c, func(p *operator.Operator) error {
 		r, err := p.Rate(c.ctx, t.Topic, time.Duration(t.Seconds*float64(time.Second)))
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ type nodeList struct {
 
 // Run implements `vnd node list`.
 func (n *nodeListCommand) Run(c *console) error {
-	return n.with(func(p *operator.Operator) error {
+	return n.with(c, func(p *operator.Operator) error {
 		p.Settle(c.ctx)
 		several := p.Namesakes()
 		maps.DeleteFunc(several, func(_ string, n int) bool { return n < 2 })

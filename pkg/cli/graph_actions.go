@@ -25,7 +25,7 @@ type actionList struct {
 
 // Run implements `vnd action list`.
 func (x *actionListCommand) Run(c *console) error {
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		p.Settle(c.ctx)
 		return c.show(&actionList{append([]operator.Action{}, p.Actions()...)})
 	})
@@ -51,7 +51,7 @@ type actionInfo struct{ operator.Action }
 
 // Run implements `vnd action info`.
 func (x *actionInfoCommand) Run(c *console) error {
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		if _, err := p.Action(c.ctx, x.Action); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (x *actionSendCommand) Run(c *console) error {
 		}
 	}
 	yaml := func(m cdr.Message) string { return "    " + operator.Text(m, 0) }
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		say("Waiting for an action server to become available...\n")
 		g, err := p.Pursue(c.ctx, x.Action, x.Values, func(g *operator.Pursuit) {
 			say("Sending goal:\n %s\nGoal accepted with ID: %v\n\n", yaml(g.Goal), g.ID)

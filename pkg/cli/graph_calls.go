@@ -29,7 +29,7 @@ type parameterList struct {
 
 // Run implements `vnd param list`.
 func (x *paramListCommand) Run(c *console) error {
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		all, err := p.Parameters(c.ctx, x.Node, nil)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ type parameterValue struct {
 
 // Run implements `vnd param get`.
 func (x *paramGetCommand) Run(c *console) error {
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		all, err := p.Parameters(c.ctx, x.Node, []string{x.Name})
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (x *paramSetCommand) Run(c *console) error {
 	default:
 		return fmt.Errorf("%q: expected NAME VALUE, or NAME:=VALUE", strings.Join(x.Value, " "))
 	}
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		v, err := p.SetParameter(c.ctx, x.Node, name, value)
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (x *callCommand) Run(c *console) error {
 	x.waiting = func(service string) {
 		fmt.Fprintf(c.stderr, "vnd call: waits for the answer of %s\n", service)
 	}
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		m, err := p.Call(c.ctx, x.Service, x.Values)
 		if err != nil {
 			return err
@@ -160,7 +160,7 @@ func (a *answer) WriteText(w io.Writer) error {
 
 // trigger calls a service without arguments.
 func (g *graph) trigger(c *console, service string) error {
-	return g.with(func(p *operator.Operator) error {
+	return g.with(c, func(p *operator.Operator) error {
 		text, err := p.Trigger(c.ctx, service)
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ type taskCommand struct {
 
 // Run implements `vnd task`.
 func (x *taskCommand) Run(c *console) error {
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		text, err := p.SetTask(c.ctx, "policy_controller/set_task", x.Task, x.Reference)
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func (x *statusCommand) Run(c *console) error {
 	if x.Watch && c.json {
 		return fmt.Errorf("--watch: expected without --json, which prints one object")
 	}
-	return x.with(func(p *operator.Operator) error {
+	return x.with(c, func(p *operator.Operator) error {
 		w, err := p.Watch()
 		if err != nil {
 			return err

@@ -35,7 +35,8 @@ type Options struct {
 	Answers   time.Duration // for the answer of a service that is there, where that is longer
 	// Waiting is called where a service has not answered after two seconds; nil for none.
 	Waiting func(service string)
-	Ros     ros.Options // Args are those for ROS
+	Warn    func(text string) // gets what the environment has that a process may go on with; nil for nobody
+	Ros     ros.Options       // Args are those for ROS
 }
 
 // Join joins the graph until end is called.
@@ -47,6 +48,14 @@ func Join(o Options) (p *Operator, end func(), err error) {
 	o.Ros.Args = append([]string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs",
 		"--disable-external-lib-logs"}, o.Ros.Args...)
 	o.Ros.Stdout, o.Ros.Stderr = io.Discard, io.Discard
+	if o.Ros.Getenv == nil {
+		o.Ros.Getenv = os.Getenv
+	}
+	if o.Warn != nil {
+		for _, text := range ros.Suspicions(o.Ros.Getenv) {
+			o.Warn(text)
+		}
+	}
 	c, err := ros.NewContext(o.Ros)
 	if err != nil {
 		return nil, nil, err

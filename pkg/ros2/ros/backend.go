@@ -63,18 +63,24 @@ func FastDDS(s Settings) (rmw.Context, error) {
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave, SampleIdentity: true})
 }
 
+// Suspicions are what ByEnvironment warns of: a distribution or a middleware that is not known, and what nobody reads.
+func Suspicions(getenv func(string) string) (all []string) {
+	_, choice := rmw.Choose(getenv, fastdds.Installed)
+	for _, text := range []string{rmw.UnknownDistribution(getenv("ROS_DISTRO")), rmw.GoneVariable(getenv), choice} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // ByEnvironment joins the graph over the DDS implementation that RMW_IMPLEMENTATION names. Without it, over the default
 // of the ROS 2 that is sourced; if that is Fast DDS, and not there, over Cyclone DDS with a warning.
 func ByEnvironment(s Settings) (rmw.Context, error) {
-	for _, warning := range []string{rmw.UnknownDistribution(s.Getenv("ROS_DISTRO")), rmw.GoneVariable(s.Getenv)} {
-		if warning != "" {
-			s.Log.Warn().Msg(warning)
-		}
+	for _, text := range Suspicions(s.Getenv) {
+		s.Log.Warn().Msg(text)
 	}
-	chosen, warning := rmw.Choose(s.Getenv, fastdds.Installed)
-	if warning != "" {
-		s.Log.Warn().Msg(warning)
-	}
+	chosen, _ := rmw.Choose(s.Getenv, fastdds.Installed)
 	join := Cyclone
 	if chosen != rmw.Cyclone {
 		join = FastDDS
