@@ -77,6 +77,7 @@ for command in vnd $(sed -n "s/^\t'vnd \([a-z ]*\)') echo.*/vnd-\1/p" <<<"$table
 	description=$("$vnd" $help | awk 'BEGIN { RS = "" } NR == 2 { gsub("\n", " "); sub("[.]$", ""); print }')
 	help2man --no-info --version-string="$version" --manual=vnd --source=vnd --name="$description" --help-option="$help" \
 		"$vnd" | sed "s/^\.TH VND /.TH ${command^^} /" >"$page"
+	[ -s "$page" ] || { echo "package: help2man made no page of $command" >&2; exit 1; }
 done
 
 rm "$vnd"
