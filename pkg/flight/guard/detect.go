@@ -24,6 +24,8 @@ type detector struct {
 	gapAt     float64  // its end, s
 	gapTurns  int      // turns commanded in it
 	before    int      // exhibits before it
+	seen      float64  // when the newest sample was, exhibit or not, s
+	lull      float64  // the longest between two samples of late, s
 
 	same      quad.State // the newest
 	step      float64    // to it from the one before, m
@@ -54,9 +56,12 @@ type exhibit struct {
 const (
 	window      = 64
 	spacing     = 0.018 // s, between exhibits
+	quick       = 0.015 // s, the same where samples are never more than quickLull apart: of 240 Hz, 16.7 and 20.8 ms
+	quickLull   = 0.026 // s
+	lullMemory  = 1.0   // s
 	maxLull     = 0.06  // s; a longer gap begins the evidence anew
 	maxTurnStep = 0.12  // rad, the same of turns beside what was commanded
-	maxStep     = 0.05  // m from one exhibit to the next beside what the velocities say; a longer one begins it anew
+	maxStep     = 2.5   // m/s from one exhibit to the next beside what the velocities say; more begins it anew
 )
 
 // Windows and thresholds. The slack of each is what healthy flights of the simulator with noise, gusts and wind turns
@@ -98,12 +103,12 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 	}
 	last := d.at(0)
 	since := stamp - last.at
-	if since < spacing {
+	if since < d.spaced(stamp) {
 		return false
 	}
 	// a jump is the belief's to find
 	step := s.P.Sub(last.p).Sub(s.V.Add(last.v).Scale(since / 2))
-	if step.Norm() > maxStep {
+	if step.Norm() > maxStep*since {
 		d.begin(s, stamp, p)
 		return false
 	}
@@ -120,6 +125,17 @@ func (d *detector) add(s *quad.State, stamp float64, p *plant) bool {
 		swung: model.swung, quickened: d.model.acting.Rates.Sub(rates), q: q, bias: p.bias})
 	d.model.state = quad.State{P: s.P, V: s.V, Q: q}
 	return true
+}
+
+// spaced is how far an exhibit has to be from the one before, given the newest sample. Ticks take the newest sample
+// each: where the source is quick, exhibits are even only if none of them is passed over for a sample's length.
+func (d *detector) spaced(stamp float64) float64 {
+	since := max(stamp-d.seen, 0)
+	d.seen, d.lull = stamp, max(since, d.lull*math.Exp(-min(since, 1)/lullMemory))
+	if d.lull > quickLull {
+		return spacing
+	}
+	return quick
 }
 
 func (d *detector) begin(s *quad.State, stamp float64, p *plant) {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"encoding/csv"
+	"math"
 	"os"
 	"strconv"
 	"testing"
@@ -88,6 +89,25 @@ func TestLiftOfQuickTurnsIsNoDrift(t *testing.T) {
 					t.Errorf("drifts: %v", found)
 				}
 			})
+		}
+	}
+}
+
+// Ticks take the newest sample each, so that samples of 120 or 240 Hz come 16.7 to 25 ms apart. A source that drifts
+// shows all the same.
+func TestDriftShowsAtEveryRate(t *testing.T) {
+	for _, rate := range []float64{50, 100, 120, 180, 200, 240, 360} {
+		for _, speed := range []float64{0, 0.12} { // m/s
+			var flight []recordedTick
+			for k := range 300 {
+				now := 0.02*float64(k) + 0.001
+				stamp := math.Floor(now*rate) / rate
+				s := quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}
+				flight = append(flight, recordedTick{now, stamp, s, hoverCommand})
+			}
+			if found := driftedIn(flight, so3.Vec3{X: speed}, 1.5); found != (speed > 0) {
+				t.Errorf("%g Hz: a drift of %g m/s is found: %v", rate, speed, found)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -17,6 +18,7 @@ type mirror struct {
 	lag    float64 // s by which velocities lag
 	turned float64 // rad, of the frame of velocities about z
 	noise  float64 // m/s, of each coordinate of the velocity
+	apart  float64 // s between samples; 0: 0.02
 }
 
 // found is the time after the onset at which velocities contradict positions; +Inf: they never do.
@@ -27,7 +29,7 @@ func (m mirror) found() float64 {
 	rng := rand.New(rand.NewPCG(5, 6))
 	sin, cos := math.Sincos(m.turned)
 	for i := range 90 {
-		t := 0.02 * float64(i-onset)
+		t := cmp.Or(m.apart, 0.02) * float64(i-onset)
 		late := t - m.lag
 		x, y := m.speed+m.force*late, fast
 		if t >= 0 {
@@ -52,12 +54,14 @@ func TestOneMirroredAxisShowsInFastFlight(t *testing.T) {
 		mirror
 		within float64 // s; 0: never
 	}{
-		"mirrored, quicker":     {mirror{force: 1, speed: 0.15, across: -1, noise: 0.01}, 0.3},
-		"mirrored, turns about": {mirror{force: -2, speed: 0.15, across: -1, noise: 0.01}, 0.3},
-		"honest":                {mirror{force: 4, across: 1, noise: 0.01}, 0},
-		"velocities lag":        {mirror{force: 8, across: 1, lag: 0.02, noise: 0.01}, 0},
-		"turned frame":          {mirror{across: 1, turned: 0.05, noise: 0.01}, 0},
-		"noise":                 {mirror{force: 2, across: 1, noise: 0.05}, 0},
+		"mirrored, quicker":      {mirror{force: 1, speed: 0.15, across: -1, noise: 0.01}, 0.3},
+		"mirrored, turns about":  {mirror{force: -2, speed: 0.15, across: -1, noise: 0.01}, 0.3},
+		"mirrored, slow samples": {mirror{speed: 1.2, across: -1, noise: 0.01, apart: 0.033}, 0.3},
+		"honest, slow samples":   {mirror{force: 2, across: 1, noise: 0.01, apart: 0.033}, 0},
+		"honest":                 {mirror{force: 4, across: 1, noise: 0.01}, 0},
+		"velocities lag":         {mirror{force: 8, across: 1, lag: 0.02, noise: 0.01}, 0},
+		"turned frame":           {mirror{across: 1, turned: 0.05, noise: 0.01}, 0},
+		"noise":                  {mirror{force: 2, across: 1, noise: 0.05}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if at := c.found(); (at < math.Inf(1)) != (c.within > 0) || c.within > 0 && (at < 0 || at > c.within) {
