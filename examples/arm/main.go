@@ -9,16 +9,10 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
-	"io"
 	"log"
 	"os"
 
-	"vnd/pkg/core/atomicfile"
-	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/sim/manipulation"
-	"vnd/pkg/viz/plot"
-	"vnd/pkg/vnd/bundle"
 )
 
 func main() {
@@ -71,28 +65,8 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, picture, out s
 	if err := manipulation.Table(os.Stdout, all); err != nil {
 		return err
 	}
-	if picture != "" {
-		if err := atomicfile.WriteFile(picture, func(w io.Writer) error { return draw(w, all) }); err != nil {
-			return err
-		}
-	}
-	if !l.Verdict.Pass {
-		return fmt.Errorf("refused: %q", l.Verdict.Reasons())
-	}
-	promoted, err := armlearning.Pack(l.Model, l.Improved)
-	if err != nil {
+	if err := draw(picture, all); err != nil {
 		return err
 	}
-	fmt.Println("promoted")
-	return bundle.Write(out, promoted)
-}
-
-// draw draws errors by payload.
-func draw(w io.Writer, all []manipulation.Errors) error {
-	var series []plot.Series
-	for _, e := range all {
-		series = append(series, plot.Series{Name: e.Name, Values: e.Means})
-	}
-	return plot.Curves(w, "An arm that is not told its payload", "payload, kg", "mean error, mm", manipulation.Masses,
-		series)
+	return write(out, l)
 }
