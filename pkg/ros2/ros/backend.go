@@ -64,23 +64,29 @@ func FastDDS(s Settings) (rmw.Context, error) {
 }
 
 // Suspicions are what ByEnvironment warns of: a distribution or a middleware that is not known, and what nobody reads.
-func Suspicions(getenv func(string) string) (all []string) {
-	_, choice := rmw.Choose(getenv, fastdds.Installed)
+func Suspicions(getenv func(string) string) []string {
+	_, all := choose(getenv)
+	return all
+}
+
+// choose is the middleware to speak, with what to warn of.
+func choose(getenv func(string) string) (chosen string, warnings []string) {
+	chosen, choice := rmw.Choose(getenv, fastdds.Installed)
 	for _, text := range []string{rmw.UnknownDistribution(getenv("ROS_DISTRO")), rmw.GoneVariable(getenv), choice} {
 		if text != "" {
-			all = append(all, text)
+			warnings = append(warnings, text)
 		}
 	}
-	return all
+	return chosen, warnings
 }
 
 // ByEnvironment joins the graph over the DDS implementation that RMW_IMPLEMENTATION names. Without it, over the default
 // of the ROS 2 that is sourced; if that is Fast DDS, and not there, over Cyclone DDS with a warning.
 func ByEnvironment(s Settings) (rmw.Context, error) {
-	for _, text := range Suspicions(s.Getenv) {
+	chosen, warnings := choose(s.Getenv)
+	for _, text := range warnings {
 		s.Log.Warn().Msg(text)
 	}
-	chosen, _ := rmw.Choose(s.Getenv, fastdds.Installed)
 	join := Cyclone
 	if chosen != rmw.Cyclone {
 		join = FastDDS
