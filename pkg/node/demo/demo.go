@@ -48,9 +48,6 @@ const (
 
 // Run flies the demo until its time is over, or ctx is done. The processes have ended when it returns.
 func Run(ctx context.Context, o Options) (f *Result, err error) {
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
 	d, err := prepare(o)
 	if err != nil {
 		return nil, err
@@ -96,11 +93,20 @@ func (f failures) report(err error) {
 	}
 }
 
-// prepare looks whether everything is there, and makes the folder.
-func prepare(o Options) (*demo, error) {
+// newDemo makes one of a robot in a namespace, whose programs are there.
+func newDemo(o Options, space string, programs []string) (*demo, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
 	d := &demo{Options: o, failed: make(failures, 1), namespace: space}
 	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
-	if err := d.fleet.check(programs); err != nil {
+	return d, d.fleet.check(programs)
+}
+
+// prepare looks whether everything is there, and makes the folder.
+func prepare(o Options) (*demo, error) {
+	d, err := newDemo(o, space, programs)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := sim.Load(o.World); err != nil {
@@ -111,7 +117,6 @@ func prepare(o Options) (*demo, error) {
 	}
 	paths := []*string{&d.Options.World}
 	if d.Bundle != "" {
-		var err error
 		if d.first, err = bundle.Read(d.Bundle); err != nil {
 			return nil, err
 		}

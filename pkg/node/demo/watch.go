@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -17,12 +16,8 @@ import (
 
 // begin readies a demo of a robot that learns in stretches, in a namespace, with programs beside recorder and learner.
 func (o Options) begin(space string, programs ...string) (*demo, error) {
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
-	d := &demo{Options: o, failed: make(failures, 1), namespace: space}
-	d.fleet = fleet{programs: o.Programs, patience: endsWithin, say: o.Say, failed: d.failed}
-	if err := d.fleet.check(append(programs, learner, recorder)); err != nil {
+	d, err := newDemo(o, space, append(programs, learner, recorder))
+	if err != nil {
 		return nil, err
 	}
 	if !(o.Seconds > 0) {
