@@ -13,13 +13,12 @@ import (
 // film has methods push a heavy and rough box to the same goal, side by side.
 func film(t pushlearning.Task, results []pushing.Result) (names []string, frames [][][]plot.Shape, err error) {
 	const every, hold = 3, 15 // steps from frame to frame; frames that the end stays
-	heavy, goal := pushing.Condition{Mass: 2, Friction: 1.1}, [3]float64{0.2, 0.1, 0.2}
+	heavy := pushing.Condition{Mass: 2, Friction: 1.1}
 	var all [][]pusher.State
 	longest := 0
 	for _, r := range results {
 		t.Informed = r.Informed
-		way, err := pushing.Ways(r.Policy, t, []pushing.Condition{heavy},
-			pusher.State{Tool: [2]float64{-0.14, -0.05}}, goal)
+		way, err := pushing.Ways(r.Policy, t, []pushing.Condition{heavy}, start, goal)
 		if err != nil {
 			return nil, nil, err
 		}

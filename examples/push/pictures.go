@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,9 @@ import (
 	"vnd/pkg/viz/plot"
 )
 
+// Each push that is drawn begins and ends at the same places.
+var start, goal = pusher.State{Tool: [2]float64{-0.14, -0.05}}, [3]float64{0.2, 0.1, 0.2}
+
 // draw writes pictures into a folder: success of each method, and the ways of some boxes under the second one.
 func draw(dir string, t pushlearning.Task, results []pushing.Result) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -24,12 +28,12 @@ func draw(dir string, t pushlearning.Task, results []pushing.Result) error {
 	}); err != nil {
 		return err
 	}
-	ways, goal, err := ways(t, results[1].Method)
+	ways, err := ways(t, results[1].Method)
 	if err != nil {
 		return err
 	}
 	if err := atomicfile.WriteFile(filepath.Join(dir, "push_ways.png"), func(w io.Writer) error {
-		return plot.Flights(w, "boxes on their way to a goal", []so3.Vec3{{}, goal}, ways, nil)
+		return plot.Flights(w, "boxes on their way to a goal", []so3.Vec3{{}, {X: goal[0], Y: goal[1]}}, ways, nil)
 	}); err != nil {
 		return err
 	}
@@ -57,20 +61,19 @@ func successes(results []pushing.Result) (series []plot.Series) {
 }
 
 // ways are those of boxes from light and slippery to heavy and rough.
-func ways(t pushlearning.Task, m pushing.Method) (out []plot.Flown, goal so3.Vec3, err error) {
+func ways(t pushlearning.Task, m pushing.Method) (out []plot.Flown, err error) {
 	conditions := []pushing.Condition{{Mass: 0.3, Friction: 0.3}, pushing.Nominal, {Mass: 1.5, Friction: 0.8},
 		{Mass: 2, Friction: 1.1}}
-	goal = so3.Vec3{X: 0.2, Y: 0.1}
 	t.Informed = m.Informed
-	all, err := pushing.Ways(m.Policy, t, conditions, pusher.State{Tool: [2]float64{-0.14, -0.05}},
-		[3]float64{goal.X, goal.Y, 0.2})
+	all, err := pushing.Ways(m.Policy, t, conditions, start, goal)
 	for i, way := range all {
 		f := plot.Flown{Name: fmt.Sprintf("%g kg, friction %g", conditions[i].Mass, conditions[i].Friction)}
 		for k, s := range way {
-			p := so3.Vec3{X: s.Box[0], Y: s.Box[1]}
-			f.T, f.P, f.Error = append(f.T, pushing.Dt*float64(k)), append(f.P, p), append(f.Error, p.Sub(goal).Norm())
+			f.T = append(f.T, pushing.Dt*float64(k))
+			f.P = append(f.P, so3.Vec3{X: s.Box[0], Y: s.Box[1]})
+			f.Error = append(f.Error, math.Hypot(s.Box[0]-goal[0], s.Box[1]-goal[1]))
 		}
 		out = append(out, f)
 	}
-	return out, goal, err
+	return out, err
 }
