@@ -97,7 +97,7 @@ type LatentMean struct {
 	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
 }
 
-// add takes z into a mean of n latents, and returns of how many it is then. hidden is the share of swing.hidden.
+// add takes z into a mean of n latents, and returns of how many it is then. hidden is that of Runner.Hidden.
 func (m *LatentMean) add(mean []float32, n int, z []float32, hidden float64) int {
 	var square float64
 	for j, x := range z {
