@@ -94,30 +94,63 @@ func TestHidingIsBounded(t *testing.T) {
 	})
 }
 
+// swinging flies a runner for so long along a path about which its robot swings by .1 m.
+func swinging(f *Runner, from, seconds float64) {
+	for k := range int(seconds / 0.02) {
+		at := from + 0.02*float64(k)
+		s := quad.State{P: so3.Vec3{X: 0.1 * math.Sin(4*at), Y: at}, Q: so3.Identity()}
+		f.Command(at, &s)
+	}
+}
+
+// onPath makes a runner that follows a straight path at 1 m/s.
+func onPath(b *Buffers) *Runner {
+	return NewRunnerOf(b, 0.02, func(t float64) quad.Reference {
+		return quad.Reference{P: so3.Vec3{Y: t}, V: so3.Vec3{Y: 1}}
+	})
+}
+
 // TestRunnerHidesAlongAPath: a runner whose robot swings about its path says that it hides what moves. What somebody
-// else flies is no reason to, nor is a bundle of before put on trial.
+// else flies is no reason to, nor is a bundle of before put on trial, nor a policy without answers.
 func TestRunnerHidesAlongAPath(t *testing.T) {
 	for name, c := range map[string]struct {
-		swing float64 // Push.Swing
-		held  bool
-		want  float64
-	}{"flown": {0.5, false, 1}, "held": {0.5, true, 0}, "a bundle of before": {0, false, 0}} {
-		p := somePolicy(t, 3)
-		p.Push.Swing = c.swing
-		path := func(t float64) quad.Reference { return quad.Reference{P: so3.Vec3{Y: t}, V: so3.Vec3{Y: 1}} }
-		f := NewRunner(p, 0.02, path)
-		f.HoldCorrection(c.held)
-		for k := range 800 { // 16 s
-			at := 0.02 * float64(k)
-			s := quad.State{P: path(at).P, Q: so3.Identity()}
-			s.P.X = 0.1 * math.Sin(4*at)
-			f.Command(at, &s)
+		swing         float64 // Push.Swing
+		held, answers bool
+		want          float64
+	}{
+		"flown":              {0.5, false, true, 1},
+		"held":               {0.5, true, true, 0},
+		"a bundle of before": {0, false, true, 0},
+		"without answers":    {0.5, false, false, 0},
+	} {
+		l := hoverer(t)
+		if l.Policy.Push.Swing = c.swing; !c.answers {
+			l.Model = nil
 		}
+		f := onPath(l.NewBuffers())
+		f.HoldCorrection(c.held)
+		swinging(f, 0, 16)
 		if got := f.Hidden(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %.2f is hidden, expected %.0f", name, got, c.want)
 		}
 		if f.Reset(); f.Hidden() != 0 {
 			t.Errorf("%s: after a reset %.2f is hidden", name, f.Hidden())
 		}
+	}
+}
+
+// TestSwapAnswers: a policy swapped in answers, however much the one before it hid.
+func TestSwapAnswers(t *testing.T) {
+	l := hoverer(t)
+	f := onPath(l.NewBuffers())
+	if swinging(f, 0, 16); f.Hidden() != 1 {
+		t.Fatalf("%.2f is hidden before the swap, expected 1", f.Hidden())
+	}
+	f.Swap(l.NewBuffers(), 0.02)
+	if swinging(f, 16, 0.5); !(f.Hidden() > 0.4 && f.Hidden() < 0.6) {
+		t.Errorf("%.2f is hidden half a second after the swap, expected about .5: it ends by degrees", f.Hidden())
+	}
+	if swinging(f, 16.5, 1); f.Hidden() != 0 {
+		t.Errorf("%.2f is hidden 1.5 s after the swap, expected 0", f.Hidden())
 	}
 }

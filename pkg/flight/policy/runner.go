@@ -119,6 +119,7 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	}
 	f.fading.add(&f.learned)
 	f.learned = correction{}
+	f.hiding = hiding{share: f.hiding.share} // errors of two policies tell nothing of answers
 	if s.rows = 0; len(s.z) == len(before.z) {
 		copy(s.z, before.z)
 	} else {
@@ -305,7 +306,9 @@ func (f *Runner) correct(t float64, s *quad.State) {
 	switch {
 	case f.held:
 	case f.seen == nil:
-		f.hiding.step(r.P.Sub(s.P), r.V.Norm(), dt)
+		if f.sensor != nil { // of a policy that answers
+			f.hiding.step(r.P.Sub(s.P), r.V.Norm(), dt)
+		}
 		f.policy.Steady.step(&f.learned, r, r.P.Sub(s.P), dt)
 	case f.servo != nil && t-f.frameTime <= f.policy.Observation.Camera.Stale:
 		if off, ok := f.servo.off(); ok {
