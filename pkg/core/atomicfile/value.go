@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"time"
 )
 
 // Save writes a value at path atomically: the SHA-256 of its gob encoding, then the
@@ -21,6 +24,24 @@ func Save(path string, value any) error {
 		_, err := w.Write(append(sum[:], body.Bytes()...))
 		return err
 	})
+}
+
+// Every is the time between checkpoints of a work: the most that a kill loses.
+const Every = 15 * time.Second
+
+// Resume reads a value that Save wrote, if there is a file. A value that mine refuses, or that cannot be read, is an
+// error: it is somebody's work, and not overwritten.
+func Resume(path string, value any, mine func() error) (found bool, err error) {
+	if err = Load(path, value); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		if err = mine(); err == nil {
+			return true, nil
+		}
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return false, fmt.Errorf("%w: remove it to start anew", err)
 }
 
 // Load reads a value that Save wrote. Without a file the error is fs.ErrNotExist; a

@@ -6,21 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"time"
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/nn/kernel"
 )
 
-const (
-	// checkpointEvery is the training time between checkpoints: the most that a kill loses.
-	checkpointEvery = 15 * time.Second
-	// checkpointFormat changes whenever a checkpoint of before would be read wrongly.
-	checkpointFormat = 2
-)
+// checkpointFormat changes whenever a checkpoint of before would be read wrongly.
+const checkpointFormat = 2
 
 // checkpoint is all that a fit needs to go on as if it had not stopped.
 type checkpoint struct {
@@ -58,25 +52,13 @@ func (t *trainer) save() error {
 		M: t.adam.M, V: t.adam.V, Steps: t.adam.Steps, Source: source})
 }
 
-// load reads the checkpoint if there is one of this very fit; else it has no key. One of another fit, or one that
-// cannot be read, is an error: it is somebody's work, and not overwritten.
+// load reads the checkpoint if there is one of this very fit; else it has no key.
 func (t *trainer) load() (c checkpoint, err error) {
 	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return c, nil
 	}
-	err = atomicfile.Load(t.opt.Checkpoint, &c)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	if err == nil {
-		if err = t.fits(&c); err != nil {
-			err = fmt.Errorf("%s: %w", t.opt.Checkpoint, err)
-		}
-	}
-	if err != nil {
-		return c, fmt.Errorf("%w: remove it to start anew", err)
-	}
-	return c, nil
+	_, err = atomicfile.Resume(t.opt.Checkpoint, &c, func() error { return t.fits(&c) })
+	return c, err
 }
 
 // resume goes on from rank 0's checkpoint.

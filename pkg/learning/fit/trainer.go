@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/layers"
@@ -138,7 +139,7 @@ func (t *trainer) run(ctx context.Context) error {
 			}
 			t.state.Stopped = t.state.Best != nil && t.share()-t.state.BestShare > t.cfg.Train.Patience
 		}
-		if t.state.Elapsed-t.saved > checkpointEvery {
+		if t.state.Elapsed-t.saved > atomicfile.Every {
 			// on every rank, though one alone writes: all have to find the next one due together
 			t.saved = t.state.Elapsed
 			if err := dist.Agree(t.opt.Ranks, t.save()); err != nil {

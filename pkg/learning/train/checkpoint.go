@@ -7,17 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"time"
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/nn/kernel"
 )
-
-// checkpointEvery is the training time between checkpoints: the most that a kill
-// loses.
-const checkpointEvery = 15 * time.Second
 
 // checkpoint is all that a training needs to go on as if it had not stopped. The
 // generators of its epochs follow from the seed.
@@ -54,26 +48,20 @@ func (t *trainer) save() error {
 }
 
 // load reads the checkpoint if there is one of this very training; else it has
-// no key. One of another training, or one that cannot be read, is an error: it is
-// somebody's work, and not overwritten.
+// no key.
 func (t *trainer) load() (c checkpoint, err error) {
 	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return c, nil
 	}
-	err = atomicfile.Load(t.opt.Checkpoint, &c)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	n := len(t.actor.Net.Params)
-	if err == nil && (c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n ||
-		len(c.State.Best) != 0 && len(c.State.Best) != n) {
-		err = fmt.Errorf("%s: checkpoint of a training with another configuration, seed, kernel, task, model or start",
-			t.opt.Checkpoint)
-	}
-	if err != nil {
-		return c, fmt.Errorf("%w: remove it to start anew", err)
-	}
-	return c, nil
+	_, err = atomicfile.Resume(t.opt.Checkpoint, &c, func() error {
+		n := len(t.actor.Net.Params)
+		if c.Key != t.key || len(c.Params) != n || len(c.M) != n || len(c.V) != n ||
+			len(c.State.Best) != 0 && len(c.State.Best) != n {
+			return errors.New("checkpoint of a training with another configuration, seed, kernel, task, model or start")
+		}
+		return nil
+	})
+	return c, err
 }
 
 // resume goes on from rank 0's checkpoint.

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/core/dist"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/nn/layers"
@@ -261,7 +262,7 @@ func (t *trainer) run(ctx context.Context) error {
 		if err != nil {
 			return t.stop(ctx, err)
 		}
-		if t.state.Elapsed-saved > checkpointEvery {
+		if t.state.Elapsed-saved > atomicfile.Every {
 			saved = t.state.Elapsed
 			if err := t.agree(t.save()); err != nil {
 				return err
