@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"vnd/pkg/core/dist"
 	"vnd/pkg/flight/pushcontrol"
@@ -51,26 +50,27 @@ func (t *trainCommand) preparePusher() (*pushTraining, error) {
 	return p, nil
 }
 
-// policy trains in the prior, and in the model if there is one.
-func (p *pushTraining) policy(c *console, seed uint64, show func(string, pushlearning.Progress)) (*vnd.Actor[float32],
-	error) {
-	from := p.from
+// policy trains in the prior, and in the model if there is one. The last of the two is kept in a checkpoint.
+func (p *pushTraining) policy(c *console, seed uint64, checkpoint string,
+	show func(string, pushlearning.Progress)) (*vnd.Actor[float32], error) {
+	from, o := p.from, pushlearning.Options{Seed: seed, Key: p.bundle.Parent}
 	in := func(phase string, cfg *pushlearning.Training, plant pushlearning.Plant) (err error) {
-		from, err = pushlearning.Train(c.ctx, cfg, pushlearning.DefaultTask, plant, from, seed,
-			func(g pushlearning.Progress) { show(phase, g) })
+		o.Show = func(g pushlearning.Progress) { show(phase, g) }
+		from, err = pushlearning.Train(c.ctx, cfg, pushlearning.DefaultTask, plant, from, o)
 		return err
 	}
 	prior := func(cfg *pushlearning.Training) pushlearning.Plant {
 		return pushlearning.NewImagined(cfg.Worlds, pushlearning.Prior.System(), nil)
 	}
-	if p.model == nil {
-		err := in("train", &p.cfg, prior(&p.cfg))
-		return from, err
-	}
-	if from == nil {
+	if p.model != nil && from == nil { // the same after an interruption
 		if err := in("in the prior", &p.base, prior(&p.base)); err != nil {
 			return nil, err
 		}
+	}
+	o.Checkpoint = checkpoint
+	if p.model == nil {
+		err := in("train", &p.cfg, prior(&p.cfg))
+		return from, err
 	}
 	err := in("in the model", &p.cfg, pushlearning.NewImagined(p.cfg.Worlds, p.model.System, p.model))
 	return from, err
@@ -90,9 +90,11 @@ func (t *trainCommand) trainPusher(c *console, g dist.Group) (*trainResult, erro
 	if err != nil {
 		return nil, err
 	}
-	b, begun := c.newBar("train"), time.Now()
+	b, checkpoint := c.newBar("train"), t.Out+".checkpoint"
 	var ended, there int // episodes of the last tenth
-	policy, err := p.policy(c, t.Seed, func(phase string, g pushlearning.Progress) {
+	var last pushlearning.Progress
+	policy, err := p.policy(c, t.Seed, checkpoint, func(phase string, g pushlearning.Progress) {
+		last = g
 		if g.Iteration < g.Iterations-g.Iterations/10-1 {
 			ended, there = 0, 0
 		}
@@ -102,10 +104,10 @@ func (t *trainCommand) trainPusher(c *console, g dist.Group) (*trainResult, erro
 	})
 	b.done()
 	if err != nil {
-		return nil, explained(err, t.Out+".checkpoint", "training")
+		return nil, explained(err, checkpoint, "training")
 	}
 	done := &trainResult{Bundle: t.Out, Parent: p.bundle.Parent, Task: t.Task, Cost: "paper", Epochs: p.cfg.Iterations,
-		Seconds: time.Since(begun).Seconds(), Seed: t.Seed, Kernel: kernel.Name(), Warnings: c.warnings}
+		Seconds: last.Elapsed.Seconds(), Seed: t.Seed, Kernel: kernel.Name(), Warnings: c.warnings}
 	if ended > 0 {
 		share := float64(there) / float64(ended)
 		done.There = &share

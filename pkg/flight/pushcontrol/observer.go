@@ -30,9 +30,9 @@ type Observer struct {
 	Goal             [3]float64 // x, y, heading
 	Late, LateAction int
 	Past             [Actions * PastActions]float32
-	rows             [(History + MostLate) * RowSize]float32
-	headings         [MostLate + 1]float64 // measured
-	settled          int
+	Rows             [(History + MostLate) * RowSize]float32
+	Headings         [MostLate + 1]float64 // measured
+	Settled          int                   // steps on end for which the box is at its goal
 }
 
 // Begin begins a push of a box that stood there, x, y, heading, with the tool at a place.
@@ -44,11 +44,11 @@ func (x *Observer) Begin(box [3]float64, tool [2]float64) {
 
 // Measure takes where sensors have the box and the tool now.
 func (x *Observer) Measure(box [3]float64, tool [2]float64) {
-	copy(x.rows[RowSize:], x.rows[:])
-	copy(x.headings[1:], x.headings[:])
-	x.headings[0] = box[2]
+	copy(x.Rows[RowSize:], x.Rows[:])
+	copy(x.Headings[1:], x.Headings[:])
+	x.Headings[0] = box[2]
 	for k, v := range Row(box, tool, x.Goal) {
-		x.rows[k] = float32(v)
+		x.Rows[k] = float32(v)
 	}
 }
 
@@ -68,7 +68,7 @@ func In(heading, x, y float64) (float64, float64) {
 
 // Observe writes what the policy sees, and returns how many numbers that is.
 func (x *Observer) Observe(row []float32) (n int) {
-	n = copy(row, x.rows[x.Late*RowSize:][:History*RowSize])
+	n = copy(row, x.Rows[x.Late*RowSize:][:History*RowSize])
 	return n + copy(row[n:], x.Past[:])
 }
 
@@ -77,7 +77,7 @@ func (x *Observer) Observe(row []float32) (n int) {
 func (x *Observer) Command(u []float32) pusher.Command {
 	copy(x.Past[Actions:], x.Past[:])
 	copy(x.Past[:Actions], u)
-	a, b := In(-x.headings[x.Late], float64(x.Past[2*x.LateAction]), float64(x.Past[2*x.LateAction+1]))
+	a, b := In(-x.Headings[x.Late], float64(x.Past[2*x.LateAction]), float64(x.Past[2*x.LateAction+1]))
 	return pusher.Command{pusher.MostSpeed * min(max(a, -1), 1), pusher.MostSpeed * min(max(b, -1), 1)}
 }
 
@@ -88,11 +88,8 @@ func (x *Observer) Off(box [3]float64) (distance, turn float64) {
 
 // Settle counts the steps for which a box that is so far off is at its goal, and reports whether they are enough.
 func (x *Observer) Settle(off, turn float64) (succeeded bool) {
-	if x.settled++; !(off < CloseBy && turn < Aligned) {
-		x.settled = 0
+	if x.Settled++; !(off < CloseBy && turn < Aligned) {
+		x.Settled = 0
 	}
-	return x.settled >= SettleSteps
+	return x.Settled >= SettleSteps
 }
-
-// Settled is how many steps were counted.
-func (x *Observer) Settled() int { return x.settled }

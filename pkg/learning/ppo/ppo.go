@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
+	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/vnd"
 )
 
@@ -47,7 +49,11 @@ type Config struct {
 	Deviation           float64 // of actions, at first
 	Policy, Critic      []int   // units of hidden layers
 	Seed                uint64
-	Progress            func(Progress)
+	Progress            func(Progress) `json:"-"`
+	// Checkpoint is a file that keeps the training, in a world that is Kept, until its caller removes it; empty keeps
+	// none. The same training goes on from it. Key names what else decides the training: the world.
+	Checkpoint string `json:"-"`
+	Key        string
 }
 
 // Progress is that of an iteration.
@@ -57,6 +63,7 @@ type Progress struct {
 	Episodes        int
 	KL, Rate        float64
 	Deviation, Loss float64             // of actions; of the critic
+	Elapsed         time.Duration       // interruptions left out
 	Policy          *vnd.Actor[float32] // as it is now: it goes on to change
 }
 
@@ -79,54 +86,101 @@ func (c *Config) check(w World) error {
 		return fmt.Errorf("rate %g, clip %g, deviation %g, discount %g, lambda %g: expected more than 0 and less than "+
 			"1, the deviation less than 10", c.Rate, c.Clip, c.Deviation, c.Discount, c.Lambda)
 	}
+	if _, ok := w.(Kept); c.Checkpoint != "" && !ok {
+		return fmt.Errorf("checkpoint %s: the state of this world cannot be kept, expected none", c.Checkpoint)
+	}
 	return nil
 }
 
+// training is one under way.
+type training struct {
+	*Config
+	world  World
+	source *rand.PCG
+	rng    *rand.Rand // of source
+	l      *learner[float32]
+	b      *batch
+	fresh  bool // the policy began from nothing
+	at     int  // iteration
+	key    string
+	before time.Duration // that it took until it was interrupted
+	began  time.Time
+}
+
 // Train trains a policy in a world, from nothing or from another one, which stays as it is. The same seed and world
-// give the same bytes, on any number of processors.
+// give the same bytes, on any number of processors. ctx ends it early with ctx's error; a checkpoint, if asked for, is
+// then whole.
 func Train(ctx context.Context, c Config, w World, from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
 	if err := c.check(w); err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(c.Seed, 1))
-	l, err := newLearner[float32](&c, w, rng)
-	if err != nil {
+	t := &training{Config: &c, world: w, source: rand.NewPCG(c.Seed, 1), fresh: from == nil, key: keyOf(&c, from),
+		began: time.Now()}
+	t.rng = rand.New(t.source)
+	if err := t.begin(from); err != nil {
 		return nil, err
 	}
-	if from != nil {
-		if len(from.Net.Params) != len(l.actor.Net.Params) {
-			return nil, fmt.Errorf("a policy of %d numbers to begin with, expected %d", len(from.Net.Params),
-				len(l.actor.Net.Params))
+	saved := time.Now()
+	for t.at < c.Iterations {
+		if ctx.Err() != nil {
+			return nil, t.stop(ctx)
 		}
-		copy(l.actor.Net.Params, from.Net.Params)
-		l.actor.Net.Refresh()
-		l.actor.Norm = from.Norm // under which its weights were learned
-	}
-	b := newBatch(w, c.Steps)
-	if err := b.collect(l, w, rng); err != nil { // for the normalisers alone
-		return nil, err
-	}
-	for i := range c.Iterations {
-		if err := ctx.Err(); err != nil {
+		if err := t.iterate(); err != nil {
 			return nil, err
 		}
-		if from == nil {
-			b.seen.write(&l.actor.Norm)
+		if time.Since(saved) > atomicfile.Every {
+			if err := t.save(); err != nil {
+				return nil, err
+			}
+			saved = time.Now()
 		}
-		b.known.write(&l.norm)
-		if err := b.collect(l, w, rng); err != nil {
-			return nil, err
-		}
-		b.estimate(&c)
-		l.waits = i < c.Warmup
-		kl, loss := l.improve(&c, b, rng)
-		if math.IsNaN(kl + loss) {
-			return nil, fmt.Errorf("iteration %d: the loss is not a number", i)
-		}
-		p := b.progress()
-		p.Iteration, p.KL, p.Loss, p.Rate, p.Policy = i, kl, loss, l.rate, l.actor
-		p.Deviation = math.Exp(float64(l.logStd[0]))
-		c.Progress(p)
 	}
-	return l.actor, nil
+	return t.l.actor, nil
 }
+
+// begin makes the nets, and takes up what was kept.
+func (t *training) begin(from *vnd.Actor[float32]) (err error) {
+	if t.l, err = newLearner[float32](t.Config, t.world, t.rng); err != nil {
+		return err
+	}
+	if actor := t.l.actor; from != nil {
+		if len(from.Net.Params) != len(actor.Net.Params) {
+			return fmt.Errorf("a policy of %d numbers to begin with, expected %d", len(from.Net.Params),
+				len(actor.Net.Params))
+		}
+		copy(actor.Net.Params, from.Net.Params)
+		actor.Net.Refresh()
+		actor.Norm = from.Norm // under which its weights were learned
+	}
+	t.b = newBatch(t.world, t.Steps)
+	if found, err := t.resume(); found || err != nil {
+		return err
+	}
+	return t.b.collect(t.l, t.world, t.rng) // for the normalisers alone
+}
+
+// iterate collects steps and learns from them.
+func (t *training) iterate() error {
+	l, b := t.l, t.b
+	if t.fresh {
+		b.seen.write(&l.actor.Norm)
+	}
+	b.known.write(&l.norm)
+	if err := b.collect(l, t.world, t.rng); err != nil {
+		return err
+	}
+	b.estimate(t.Config)
+	l.waits = t.at < t.Warmup
+	kl, loss := l.improve(t.Config, b, t.rng)
+	if math.IsNaN(kl + loss) {
+		return fmt.Errorf("iteration %d: the loss is not a number", t.at)
+	}
+	p := b.progress()
+	p.Iteration, p.KL, p.Loss, p.Rate, p.Policy, p.Elapsed = t.at, kl, loss, l.rate, l.actor, t.elapsed()
+	p.Deviation = math.Exp(float64(l.logStd[0]))
+	t.at++
+	t.Progress(p)
+	return nil
+}
+
+func (t *training) elapsed() time.Duration { return t.before + time.Since(t.began) }

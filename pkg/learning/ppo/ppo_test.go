@@ -272,6 +272,7 @@ func TestWhatCannotTrainIsRefused(t *testing.T) {
 		"whole 4 rows": func(c *Config) { c.Minibatches = 3 },
 		"0 iterations": func(c *Config) { c.Iterations = 0 },
 		"discount 1":   func(c *Config) { c.Discount = 1 },
+		"be kept":      func(c *Config) { c.Checkpoint = "c" },
 	} {
 		c := cartConfig()
 		change(&c)

@@ -5,6 +5,8 @@ package pushlearning
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"vnd/pkg/core/param"
@@ -92,10 +94,19 @@ type Progress struct {
 	Iterations, Ended, Succeeded int // of the training; episodes since the last one
 }
 
+// Options of a training.
+type Options struct {
+	Seed uint64
+	Show func(Progress)
+	// Checkpoint and Key are those of package ppo. A plant that is no model in memory is not kept.
+	Checkpoint, Key string
+}
+
 // Train trains a policy on a plant by PPO, from nothing or from another one, which stays as it is.
-func Train(ctx context.Context, c *Training, t Task, p Plant, from *vnd.Actor[float32], seed uint64,
-	show func(Progress)) (*vnd.Actor[float32], error) {
-	e, err := NewEpisodes(t, p, random(seed, 5))
+func Train(ctx context.Context, c *Training, t Task, p Plant, from *vnd.Actor[float32], opt Options) (
+	*vnd.Actor[float32], error) {
+	source := rand.NewPCG(opt.Seed, 5)
+	e, err := NewEpisodes(t, p, rand.New(source))
 	if err != nil {
 		return nil, err
 	}
@@ -105,20 +116,26 @@ func Train(ctx context.Context, c *Training, t Task, p Plant, from *vnd.Actor[fl
 			now.Succeeded++
 		}
 	}
-	o := c.Of(seed)
+	o := c.Of(opt.Seed)
+	o.Checkpoint, o.Key = opt.Checkpoint, fmt.Sprintf("%s|%+v|%d", opt.Key, t, p.Size())
 	if from != nil { // whatever sizes are configured by now
 		o.Policy = from.Net.Hidden
 	}
 	o.Progress = func(g ppo.Progress) {
 		now.Progress = g
-		show(now)
+		opt.Show(now)
 		now.Ended, now.Succeeded = 0, 0
 	}
-	return ppo.Train(ctx, o, e, from)
+	var w ppo.World = e
+	if m, ok := p.(*Imagined); ok {
+		w = &kept{e, m, source}
+	}
+	return ppo.Train(ctx, o, w, from)
 }
 
 // TrainBase trains a policy in the prior.
 func (c *Config) TrainBase(ctx context.Context, t Task, seed uint64, show func(Progress)) (*vnd.Actor[float32],
 	error) {
-	return Train(ctx, &c.Base, t, NewImagined(c.Base.Worlds, Prior.System(), nil), nil, seed, show)
+	return Train(ctx, &c.Base, t, NewImagined(c.Base.Worlds, Prior.System(), nil), nil,
+		Options{Seed: seed, Show: show})
 }

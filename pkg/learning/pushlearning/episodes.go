@@ -29,7 +29,7 @@ func NewEpisodes(t Task, p Plant, rng *rand.Rand) (*Episodes, error) {
 		if err := e.begin(i); err != nil {
 			return nil, err
 		}
-		e.all[i].steps = rng.IntN(t.Steps / 2) // so that not all end at once
+		e.all[i].Steps = rng.IntN(t.Steps / 2) // so that not all end at once
 	}
 	return e, nil
 }
@@ -53,7 +53,7 @@ func (e *Episodes) Place(i int, s pusher.State, goal [3]float64) error {
 // Together has all episodes that go on begin now.
 func (e *Episodes) Together() {
 	for i := range e.all {
-		e.all[i].steps = 0
+		e.all[i].Steps = 0
 	}
 }
 
@@ -78,7 +78,7 @@ func (e *Episodes) Observe(all, critic []float32) {
 		if n := x.Observe(row); e.Informed {
 			e.plant.Hidden(i, row[n:])
 		}
-		s := &x.now
+		s := &x.Now
 		for k, w := range pushcontrol.Row(s.Box, s.Tool, x.Goal) {
 			v[k] = float32(w)
 		}
@@ -88,7 +88,7 @@ func (e *Episodes) Observe(all, critic []float32) {
 		}
 		v[pushcontrol.RowSize+4] = float32(s.BoxVelocity[2])
 		n := pushcontrol.RowSize + 5 + copy(v[pushcontrol.RowSize+5:], x.Past[:])
-		v[n], v[n+1] = float32(x.Settled())/pushcontrol.SettleSteps, float32(x.steps)/float32(e.Steps)
+		v[n], v[n+1] = float32(x.Settled)/pushcontrol.SettleSteps, float32(x.Steps)/float32(e.Steps)
 		e.plant.Hidden(i, v[n+2:])
 	}
 }
@@ -99,7 +99,7 @@ func (e *Episodes) Step(u, reward []float32, end []ppo.End) error {
 		x := &e.all[i]
 		e.commands[i] = x.Command(u[2*i:])
 		if e.Seen != nil {
-			e.Seen(i, &x.now, e.commands[i])
+			e.Seen(i, &x.Now, e.commands[i])
 		}
 	}
 	if err := e.plant.Step(e.commands); err != nil {
@@ -107,17 +107,17 @@ func (e *Episodes) Step(u, reward []float32, end []ppo.End) error {
 	}
 	for i := range e.all {
 		x := &e.all[i]
-		e.plant.State(i, &x.now)
+		e.plant.State(i, &x.Now)
 		x.measure()
 		reward[i], end[i] = x.reward()
-		if x.steps++; x.steps >= e.Steps && end[i] == ppo.GoesOn {
+		if x.Steps++; x.Steps >= e.Steps && end[i] == ppo.GoesOn {
 			end[i] = ppo.Cut
 		}
 		if end[i] == ppo.GoesOn {
 			continue
 		}
 		if e.Ended != nil {
-			e.Ended(i, x.Settled() >= pushcontrol.SettleSteps)
+			e.Ended(i, x.Settled >= pushcontrol.SettleSteps)
 		}
 		if err := e.begin(i); err != nil {
 			return err

@@ -67,10 +67,10 @@ func erred(off, turn float64) float64 { return max(off, turn*pushcontrol.CloseBy
 // crashed.
 func (r *runner) Tick(t float64, s, a []float32) gate.Tick {
 	if t > 0 {
-		r.now.Read(s)
+		r.Now.Read(s)
 		r.measure()
 	}
-	off, turn := r.Off(r.now.Box)
+	off, turn := r.Off(r.Now.Box)
 	switch {
 	case r.gone || r.lost():
 		r.gone, r.done, off, turn = true, true, reach, 0

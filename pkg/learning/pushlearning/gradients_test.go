@@ -65,7 +65,7 @@ func TestDifferentiableSeesWhatEpisodesDo(t *testing.T) {
 	d.goals[0] = e.all[0].Goal
 	sys := pusher.BoxFrame[float32]{Pusher: pusher.New[float32](Prior)}
 	s, none, past := make([]float32, stateSize), make([]float32, stateSize), make([]float32, 2*pastActions)
-	e.all[0].now.Write(s)
+	e.all[0].Now.Write(s)
 	O, V, _ := e.Sizes()
 	x, want, v := make([]float32, pushcontrol.Sees), make([]float32, O), make([]float32, V)
 	cost, off, reward := make([]float32, 1), make([]float32, 1), make([]float32, 1)
@@ -83,7 +83,7 @@ func TestDifferentiableSeesWhatEpisodesDo(t *testing.T) {
 		}
 		d.Costs(h, &robot.Transition[float32]{S1: s, A: make([]float32, 2), Last: make([]float32, 2)}, cost, off)
 		at := &e.all[0]
-		far, turn := at.Off(at.now.Box)
+		far, turn := at.Off(at.Now.Box)
 		if sum := float64(cost[0]) + at.potential(far, turn); math.Abs(sum-17) > 1e-4 ||
 			math.Abs(float64(off[0])-far*far) > 1e-6 {
 			t.Fatalf("step %d: cost and worth are %g together, expected 17; %g off", h, sum, off[0])

@@ -73,8 +73,8 @@ func New(cfg Rounds, start *bundle.Bundle, t Task, by Judging, o stretches.Optio
 		},
 		Improve: func(ctx context.Context, m *vnd.Model[float32], from *vnd.Actor[float32], o train.Options) (
 			*vnd.Actor[float32], error) {
-			return Train(ctx, &cfg.Policy, t, NewImagined(cfg.Policy.Worlds, m.System, m), from, o.Seed,
-				reporting(o.Progress))
+			return Train(ctx, &cfg.Policy, t, NewImagined(cfg.Policy.Worlds, m.System, m), from,
+				Options{Seed: o.Seed, Show: reporting(o.Progress)})
 		},
 		Gate: func(all [][]pusher.Row, seed uint64) *gate.Gate {
 			var boxes []pusher.Robot

@@ -44,19 +44,19 @@ const (
 // episode is one that goes on.
 type episode struct {
 	pushcontrol.Observer
-	now   pusher.State
-	steps int
-	worth float64    // of where box and tool are: what a step adds to it is progress
+	Now   pusher.State
+	Steps int
+	Worth float64    // of where box and tool are: what a step adds to it is progress
 	rng   *rand.Rand // of the sensors; nil: they are true
 }
 
 // begin begins an episode from a state, towards a goal. Without rng, sensors are true and nothing is late.
 func (x *episode) begin(s pusher.State, goal [3]float64, rng *rand.Rand) {
-	*x = episode{Observer: pushcontrol.Observer{Goal: goal}, now: s, rng: rng}
+	*x = episode{Observer: pushcontrol.Observer{Goal: goal}, Now: s, rng: rng}
 	if rng != nil {
 		x.Late, x.LateAction = rng.IntN(pushcontrol.MostLate+1), rng.IntN(2)
 	}
-	x.worth = x.potential(x.Off(s.Box))
+	x.Worth = x.potential(x.Off(s.Box))
 	for range pushcontrol.History + pushcontrol.MostLate {
 		x.measure()
 	}
@@ -64,7 +64,7 @@ func (x *episode) begin(s pusher.State, goal [3]float64, rng *rand.Rand) {
 
 // measure appends what sensors say now.
 func (x *episode) measure() {
-	box, tool := x.now.Box, x.now.Tool
+	box, tool := x.Now.Box, x.Now.Tool
 	if x.rng != nil {
 		for k := range 2 {
 			box[k] += 0.001 * x.rng.NormFloat64()
@@ -82,9 +82,9 @@ func near(x, tolerance, margin float64) float64 {
 
 // potential is what the paper's terms of places and headings are worth together.
 func (x *episode) potential(off, turn float64) float64 {
-	toolX, toolY := x.now.Tool[0]-x.now.Box[0], x.now.Tool[1]-x.now.Box[1]
+	toolX, toolY := x.Now.Tool[0]-x.Now.Box[0], x.Now.Tool[1]-x.Now.Box[1]
 	const contact = pusher.Side/2 + pusher.ToolRadius
-	gx, gy := (x.Goal[0]-x.now.Box[0])/max(off, 1e-6), (x.Goal[1]-x.now.Box[1])/max(off, 1e-6)
+	gx, gy := (x.Goal[0]-x.Now.Box[0])/max(off, 1e-6), (x.Goal[1]-x.Now.Box[1])/max(off, 1e-6)
 	behind := math.Hypot(toolX+contact*gx, toolY+contact*gy)
 	return 8*near(off, 0.005, 0.4) + 6*near(turn, 0.2, math.Pi) + 2*near(math.Hypot(toolX, toolY)-contact, 0.1, 1) +
 		near(behind, 0.1, 1)
@@ -92,13 +92,13 @@ func (x *episode) potential(off, turn float64) float64 {
 
 // lost reports whether box or tool left the table, or are nowhere.
 func (x *episode) lost() bool {
-	s := &x.now
+	s := &x.Now
 	return !(math.Hypot(s.Box[0], s.Box[1]) < reach && math.Hypot(s.Tool[0], s.Tool[1]) < reach)
 }
 
 // reward is that of the step that has just been made: progress, so that credit comes with the step that earned it.
 func (x *episode) reward() (float32, ppo.End) {
-	s := &x.now
+	s := &x.Now
 	if x.lost() {
 		return -50 * scale, ppo.Over
 	}
@@ -108,13 +108,13 @@ func (x *episode) reward() (float32, ppo.End) {
 		d := float64(x.Past[k] - x.Past[2+k])
 		change, size = change+d*d, size+float64(x.Past[k]*x.Past[k])
 	}
-	before := x.worth
-	x.worth = x.potential(off, turn)
-	r := progress*(x.worth-before) - Dt*0.1*(change+size)
+	before := x.Worth
+	x.Worth = x.potential(off, turn)
+	r := progress*(x.Worth-before) - Dt*0.1*(change+size)
 	switch succeeded := x.Settle(off, turn); {
 	case succeeded:
 		return float32(scale * (r + 500)), ppo.Over
-	case x.Settled() > 0:
+	case x.Settled > 0:
 		return float32(scale * (r + 3)), ppo.GoesOn
 	default:
 		return float32(scale * r), ppo.GoesOn

@@ -152,7 +152,7 @@ func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
 		}
 	}
 	idle(t, e, 1)
-	if e.all[0].now == e.all[1].now {
+	if e.all[0].Now == e.all[1].Now {
 		t.Error("two boxes with latents of their own went the same way")
 	}
 	O, V, _ := e.Sizes()

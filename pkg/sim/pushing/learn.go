@@ -111,7 +111,8 @@ func (b *Budget) TrainOracle(ctx context.Context, from *vnd.Actor[float32]) (*vn
 	if err != nil {
 		return nil, err
 	}
-	return pushlearning.Train(ctx, &b.Oracle, t, real, informed, b.Seed, b.trained)
+	return pushlearning.Train(ctx, &b.Oracle, t, real, informed,
+		pushlearning.Options{Seed: b.Seed, Show: b.trained})
 }
 
 // drawn is a condition of its own for each world.
