@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	sensormsgs "vnd/msgs/sensor_msgs"
@@ -37,6 +38,7 @@ func (j Joints) Check(n int) error {
 // FromJointState reads angles q, rad, and rates v, rad/s, of the joints by their names, whatever their order and
 // whatever other joints there are. It returns the stamp, ns. After an error q and v are of no use.
 func (j Joints) FromJointState(m *sensormsgs.JointState, q, v []float64) (stamp int64, err error) {
+	const most = 1000 // that a joint may have
 	if stamp = Nanoseconds(m.Header.Stamp); stamp <= 0 {
 		return 0, errors.New("the stamp is 0, expected when the joints were measured")
 	}
@@ -52,8 +54,9 @@ func (j Joints) FromJointState(m *sensormsgs.JointState, q, v []float64) (stamp 
 				len(m.Name), len(m.Position), len(m.Velocity))
 		}
 		q[i], v[i] = m.Position[k], m.Velocity[k]
-		if q[i]-q[i]+v[i]-v[i] != 0 {
-			return 0, fmt.Errorf("position or velocity of joint %q is no finite number", name)
+		if !(math.Abs(q[i]) < most && math.Abs(v[i]) < most) {
+			return 0, fmt.Errorf("joint %q is at %.3g rad and turns with %.3g rad/s, expected less than %d of each",
+				name, q[i], v[i], most)
 		}
 	}
 	return stamp, nil

@@ -39,8 +39,9 @@ func TestJointStatesAreRefused(t *testing.T) {
 		`there is no joint "a" among ["b" "f`:  func(m *sensormsgs.JointState) { m.Name = m.Name[:2] },
 		`joint "b" is there twice`:             func(m *sensormsgs.JointState) { m.Name[1] = "b" },
 		`joint "a" has no position or no velo`: func(m *sensormsgs.JointState) { m.Velocity = nil },
-		`velocity of joint "a" is no finite`:   func(m *sensormsgs.JointState) { m.Position[2] = math.NaN() },
-		`velocity of joint "b" is no finite`:   func(m *sensormsgs.JointState) { m.Velocity[0] = math.Inf(-1) },
+		`joint "a" is at NaN rad and turns wi`: func(m *sensormsgs.JointState) { m.Position[2] = math.NaN() },
+		"turns with -Inf rad/s, expected less": func(m *sensormsgs.JointState) { m.Velocity[0] = math.Inf(-1) },
+		"turns with 1e+300 rad/s, expected le": func(m *sensormsgs.JointState) { m.Velocity[2] = 1e300 },
 	} {
 		j, m := twoJoints()
 		spoil(m)

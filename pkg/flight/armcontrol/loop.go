@@ -1,6 +1,7 @@
 package armcontrol
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -55,7 +56,9 @@ type Loop struct {
 	last     float64 // time of the last tick, s
 	period   float64 // between ticks, the mean of the last second, s
 	fault    string  // why the law holds the arm; "": it does not
+	denied   int     // ticks on end in which angles denied the rates; those of too many are not believed until a reset
 	unseen   bool    // no state has come since Blind
+	same     int     // ticks on end whose angles were those of before
 	distance float64
 	flown    bool    // by the policy, at the last tick
 	before   *Policy // that commanded before a swap; nil: the law did
@@ -148,7 +151,7 @@ func (l *Loop) Target() [arm.Joints]float64 { return l.to.Q }
 // Reset ends a fault: the law holds the arm where it is, until another reference is followed.
 func (l *Loop) Reset() {
 	if l.path != nil {
-		l.fault = ""
+		l.fault, l.denied = "", 0
 		l.hold()
 	}
 }
@@ -190,15 +193,15 @@ func (l *Loop) place(t float64) {
 func (l *Loop) Tick(t float64, s *arm.State) (tau [arm.Joints]float64) {
 	late := math.Abs(t-l.last-l.dt) > l.dt/2
 	begins := l.path == nil || l.unseen
-	why := ""
+	why, seen := "", *s
 	if l.path != nil {
-		if why = l.jumps(t, s); why != "" {
+		if why = cmp.Or(l.jumps(t, s), l.frozen(s)); why != "" {
 			return l.Blind(why)
 		}
-		why = l.leaps(t)
+		why = cmp.Or(l.leaps(t), l.rates(t, &seen))
 		l.period += (min(max(t-l.last, 0), 3*l.dt) - l.period) * l.dt
 	}
-	l.state, l.last = *s, t
+	l.state, l.last = seen, t
 	if l.period > 1.1*l.dt {
 		return l.Blind(fmt.Sprintf("joint states come too seldom for commands each %g ms", 1e3*l.dt))
 	}
@@ -292,47 +295,6 @@ func (l *Loop) stop(why string) {
 		l.fault = why
 	}
 	l.hold()
-}
-
-// leaps is what is wrong with the time of a state after the last one; "" for nothing.
-func (l *Loop) leaps(t float64) string {
-	if since := t - l.last; !l.unseen && !(since >= 0 && since <= leap) {
-		return fmt.Sprintf("the clock was set: joint states came %.3f s after the last, expected 0 to %g", since, leap)
-	}
-	return ""
-}
-
-// jumps is which joint moved further than one can since the last state that was believed; "" for none. After a clock
-// was set back nobody knows.
-func (l *Loop) jumps(t float64, s *arm.State) string {
-	since := t - l.last
-	if since < 0 {
-		return ""
-	}
-	for j, link := range l.chain.Links {
-		if d := math.Abs(s.Q[j] - l.state.Q[j]); !(d <= 2*link.Speed*since+slack) {
-			return fmt.Sprintf("joint %d jumps by %.3f rad in %.3f s", j+1, d, since)
-		}
-	}
-	return ""
-}
-
-// wrong is what is wrong with the state; "" for nothing.
-func (l *Loop) wrong() string {
-	for j, link := range l.chain.Links {
-		v := l.state.V[j]
-		q := l.state.Q[j] + v*l.dt + v*math.Abs(v)/(2*brake)
-		if lo, hi := link.Min+l.config.Margin, link.Max-l.config.Margin; !(q >= lo && q <= hi) {
-			return fmt.Sprintf("joint %d is to stop at %.3f rad, expected %.3f to %.3f", j+1, q, lo, hi)
-		}
-		if most := l.config.Speed * link.Speed; !(math.Abs(v) <= most) {
-			return fmt.Sprintf("joint %d turns with %.2f rad/s, expected at most %.2f", j+1, v, most)
-		}
-	}
-	if !(l.distance <= l.config.Error) {
-		return fmt.Sprintf("the tool is %.3f m off its reference, expected at most %g", l.distance, l.config.Error)
-	}
-	return ""
 }
 
 // Goal returns angles whose tool is at a place with axes turn, nearest to the ready pose. It begins at angles from.

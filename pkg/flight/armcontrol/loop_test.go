@@ -43,12 +43,16 @@ func (b *bench) state() *arm.State {
 func (b *bench) fly(seconds float64) {
 	b.worst = 0
 	for range int(math.Round(seconds / dt)) {
-		tau := b.Tick(b.now, b.state())
+		b.step(b.Tick(b.now, b.state()))
 		b.worst = max(b.worst, b.Distance())
-		var none [2 * arm.Joints]float64
-		b.arm.Step(1, b.s[:], tau[:], none[:], b.s[:])
-		b.now += dt
 	}
+}
+
+// step has the arm move for a tick.
+func (b *bench) step(tau [arm.Joints]float64) {
+	var none [2 * arm.Joints]float64
+	b.arm.Step(1, b.s[:], tau[:], none[:], b.s[:])
+	b.now += dt
 }
 
 func reference(t *testing.T, shape string, speed float64) *arm.Reference {
@@ -248,10 +252,7 @@ func TestBlindTorquesCarryThePayload(t *testing.T) {
 	b.fly(2)
 	before := b.s
 	for range 5 {
-		tau := b.Blind("nothing comes")
-		var none [2 * arm.Joints]float64
-		b.arm.Step(1, b.s[:], tau[:], none[:], b.s[:])
-		b.now += dt
+		b.step(b.Blind("nothing comes"))
 	}
 	for j := range arm.Joints {
 		if moved := math.Abs(b.s[j] - before[j]); moved > 0.02 {

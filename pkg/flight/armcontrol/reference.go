@@ -2,6 +2,7 @@ package armcontrol
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,12 +30,15 @@ func ParseReference(data []byte, dt float64) (*arm.Reference, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&x); err != nil {
+		if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+			err = fmt.Errorf("%s is of type %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+		}
 		return nil, fmt.Errorf(`%w; expected as {"kind": "circle", "speed": 0.25}`, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("something follows the JSON object, expected nothing")
 	}
-	if x.Speed < slowestTool {
+	if !(x.Speed >= slowestTool && x.Speed <= 1) {
 		return nil, fmt.Errorf("speed is %g, expected %g to 1 m/s", x.Speed, slowestTool)
 	}
 	return arm.NewReference(x.Kind, x.Speed, dt)

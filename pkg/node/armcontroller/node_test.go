@@ -101,7 +101,7 @@ func TestBadStatesAreRefused(t *testing.T) {
 		`joint_states: there is no joint "panda_joint7" among [`: func(m *sensormsgs.JointState) {
 			m.Name[1] = "x"
 		},
-		`joint_states: position or velocity of joint "panda_joint3" is no`: func(m *sensormsgs.JointState) {
+		`joint_states: joint "panda_joint3" is at 0 rad and turns with NaN rad/s`: func(m *sensormsgs.JointState) {
 			m.Velocity[5] = math.NaN()
 		},
 		`joint_states: the stamp is 0, expected when the joints were`: func(m *sensormsgs.JointState) {
@@ -190,6 +190,9 @@ func TestTasksAreRefused(t *testing.T) {
 		`task is "hover", expected "track_pose"`:                {"hover", ""},
 		`reference_json: reference "square" at 0.25 m/s, exp`:   {"track_pose", `{"kind": "square"}`},
 		`reference_json: speed is 0, expected 0.02 to 1 m/s`:    {"track_pose", `{"kind": "circle", "speed": 0}`},
+		`reference_json: speed is 2, expected 0.02 to 1 m/s`:    {"track_pose", `{"kind": "circle", "speed": 2}`},
+		`reference_json: it is of type array; expected as {"k`:  {"track_pose", `[]`},
+		`reference_json: kind is of type number; expected as`:   {"track_pose", `{"kind": 3}`},
 		`reference_json: something follows the JSON object`:     {"track_pose", `{"kind": "circle"} {}`},
 		`unknown field "size"; expected as {"kind": "circle"`:   {"track_pose", `{"kind": "circle", "size": 1}`},
 		"reference_json: 1001 bytes, expected one JSON object":  {"track_pose", strings.Repeat(" ", 1001)},
