@@ -25,8 +25,8 @@ func OnTable(stamp int64, frame string, at [3]float64, height float64) *geometry
 	return m
 }
 
-// flattest is by how much what lies on a table may be tilted, rad.
-const flattest = 0.2
+// flattest is by how much what lies on a table may be tilted, rad, and widest how far it may be from its middle, m.
+const flattest, widest = 0.2, 1000
 
 // FromTable reads where something lies on a table: its stamp, ns, and x, y, heading.
 func FromTable(m *geometrymsgs.PoseStamped, frame string) (stamp int64, at [3]float64, err error) {
@@ -35,9 +35,10 @@ func FromTable(m *geometrymsgs.PoseStamped, frame string) (stamp int64, at [3]fl
 	}
 	p, q := m.Pose.Position, m.Pose.Orientation
 	turn := so3.Quat{W: q.W, X: q.X, Y: q.Y, Z: q.Z}
-	if size := q.W*q.W + q.X*q.X + q.Y*q.Y + q.Z*q.Z; !(math.Abs(size-1) < 0.01) || p.X-p.X+p.Y-p.Y != 0 {
-		return 0, at, fmt.Errorf("a pose that is none: position %g, %g, quaternion of length² %g", p.X, p.Y, size)
+	if size := turn.Norm(); !(math.Abs(size-1) < 0.05 && math.Abs(p.X) < widest && math.Abs(p.Y) < widest) {
+		return 0, at, fmt.Errorf("a pose that is none: position %g, %g, quaternion of length %.3g", p.X, p.Y, size)
 	}
+	turn = turn.Normalize()
 	if up := turn.Rotate(so3.Vec3{Z: 1}).Z; !(up > math.Cos(flattest)) {
 		return 0, at, fmt.Errorf("tilted by %.2f rad, expected at most %g: nothing that lies on a table",
 			math.Acos(min(max(up, -1), 1)), flattest)

@@ -16,13 +16,19 @@ func TestTablePoses(t *testing.T) {
 			t.Errorf("heading %g: %v at %d, %v", heading, at, stamp, err)
 		}
 	}
+	typed := OnTable(1, "table", [3]float64{}, 0)
+	typed.Pose.Orientation = geometrymsgs.Quaternion{Z: 0.7, W: 0.7}
+	if _, at, err := FromTable(typed, "table"); err != nil || math.Abs(at[2]-math.Pi/2) > 1e-12 {
+		t.Errorf("a heading as people type it: %v, %v", at, err)
+	}
 	for want, change := range map[string]func(*geometrymsgs.PoseStamped){
 		`frame_id is "map", expected "table"`: func(m *geometrymsgs.PoseStamped) { m.Header.FrameID = "map" },
 		"tilted by 1.57 rad": func(m *geometrymsgs.PoseStamped) {
 			m.Pose.Orientation = geometrymsgs.Quaternion{X: math.Sqrt(0.5), W: math.Sqrt(0.5)}
 		},
-		"quaternion of length² 0": func(m *geometrymsgs.PoseStamped) { m.Pose.Orientation = geometrymsgs.Quaternion{} },
-		"position NaN":            func(m *geometrymsgs.PoseStamped) { m.Pose.Position.X = math.NaN() },
+		"quaternion of length 0": func(m *geometrymsgs.PoseStamped) { m.Pose.Orientation = geometrymsgs.Quaternion{} },
+		"position NaN":           func(m *geometrymsgs.PoseStamped) { m.Pose.Position.X = math.NaN() },
+		"position 0, 1e+300":     func(m *geometrymsgs.PoseStamped) { m.Pose.Position.Y = 1e300 },
 	} {
 		m := OnTable(1, "table", [3]float64{}, 0)
 		change(m)

@@ -49,6 +49,7 @@ type Config struct {
 	Turn     float64 `param:"turn" default:"0.3" min:"0.01" max:"3" unit:"rad" doc:"greatest turn of the box from one tick to the next"`
 	Reach    float64 `param:"reach" default:"0.6" min:"0.1" max:"5" unit:"m" doc:"greatest distance of the tool from the box"`
 	Farthest float64 `param:"farthest" default:"0.35" min:"0.05" max:"5" unit:"m" doc:"greatest distance of a goal from the box: policies learn 0.3"`
+	Turned   float64 `param:"turned" default:"0.5" min:"0.05" max:"3.2" unit:"rad" doc:"greatest turn of a goal from the box: policies learn 0.3"`
 	Patience float64 `param:"patience" default:"20.0" min:"1" max:"600" unit:"s" doc:"time after which a box that is not at its goal is given up"`
 }
 
@@ -199,6 +200,9 @@ func (l *Loop) sees(t float64, box [3]float64, tool [2]float64) error {
 		l.observer.Begin(box, tool)
 		if !(off <= l.Farthest) {
 			return fmt.Errorf("the goal is %.2f m from the box, expected at most %g", off, l.Farthest)
+		}
+		if !(turn <= l.Turned) {
+			return fmt.Errorf("the goal is turned by %.2f rad from the box, expected at most %g", turn, l.Turned)
 		}
 		if away := l.away(); !(away <= l.Reach) {
 			return fmt.Errorf("the tool is %.2f m from the box, expected at most %g", away, l.Reach)

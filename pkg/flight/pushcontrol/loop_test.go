@@ -26,7 +26,8 @@ func ahead(t *testing.T, sees int) *vnd.Actor[float32] {
 }
 
 func loop(t *testing.T) *Loop {
-	l := NewLoop(dt, Config{MaxAge: 0.1, Jump: 0.05, Turn: 0.3, Reach: 0.6, Farthest: 0.35, Patience: 2})
+	l := NewLoop(dt, Config{MaxAge: 0.1, Jump: 0.05, Turn: 0.3, Reach: 0.6, Farthest: 0.35, Turned: 0.5,
+		Patience: 2})
 	l.Swap("ahead", ahead(t, Sees))
 	return l
 }
@@ -94,6 +95,10 @@ func stops(at [3]float64, tool [2]float64) map[string]func(l *Loop) pusher.Comma
 		},
 		"the goal is 0.50 m from the box, expected at most 0.35": func(l *Loop) pusher.Command {
 			l.Aim([3]float64{0.5, 0, 0})
+			return l.Tick(0.04, at, tool)
+		},
+		"turned by 1.57 rad from the box, expected at most 0.5": func(l *Loop) pusher.Command {
+			l.Aim([3]float64{0.1, 0, math.Pi / 2})
 			return l.Tick(0.04, at, tool)
 		},
 		"the box went 0.54 m away from its goal, expected at most 0.52": func(l *Loop) (c pusher.Command) {
