@@ -1,7 +1,7 @@
 // Command push learns, in simulation, to push a box to a place and heading, under masses and frictions that it is not
 // informed of. It prints how often each policy succeeds in MuJoCo, which `make simulators` installs.
 //
-//	go run ./examples/push build/push.vnd    # an hour of a core
+//	go run ./examples/push build/push.vnd    # three minutes of a core
 package main
 
 import (

@@ -30,7 +30,7 @@ type Budget struct {
 func SmallBudget() Budget {
 	b := Budget{Config: armlearning.Default(), Seed: 1, Masses: Masses, Shapes: arm.Shapes,
 		Speeds: []float64{0.25, 0.5}, Seconds: 10, Progress: func(string, ...any) {}}
-	b.Policy.Epochs, b.Fit.Train.Minutes = 6000, 60
+	b.Policy.Epochs, b.Fit.Train.Updates, b.Fit.Train.Minutes = 6000, 6000, 60
 	return b
 }
 
