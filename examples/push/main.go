@@ -24,21 +24,21 @@ func main() {
 	flag.IntVar(&b.Times, "rounds", 1, "of pushing and learning")
 	trials := flag.Int("trials", 200, "of each policy, with each kind of box")
 	plots := flag.String("plots", "", "folder for pictures")
-	oracle := flag.Bool("oracle", false, "train a policy that knows what is hidden, too")
+	peers := flag.Bool("peers", false, "also learn what it is compared with: for six minutes of a core")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		log.Fatal("usage: push [-seed N] [-rounds N] [-trials N] [-oracle] [-plots DIR] BUNDLE")
+		log.Fatal("usage: push [-seed N] [-rounds N] [-trials N] [-peers] [-plots DIR] BUNDLE")
 	}
 	began := time.Now()
 	b.Progress = func(format string, a ...any) {
 		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, a...))
 	}
-	if err := run(context.Background(), &b, *trials, *oracle, *plots, flag.Arg(0)); err != nil {
+	if err := run(context.Background(), &b, *trials, *peers, *plots, flag.Arg(0)); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots, out string) error {
+func run(ctx context.Context, b *pushing.Budget, trials int, peers bool, plots, out string) error {
 	l, err := b.Learn(ctx)
 	if err != nil {
 		return err
@@ -57,12 +57,12 @@ func run(ctx context.Context, b *pushing.Budget, trials int, oracle bool, plots,
 		}
 		methods = append(methods, pushing.Method{Name: fmt.Sprint("refused ", r.Number), Policy: p})
 	}
-	if oracle {
-		informed, err := b.TrainOracle(ctx, l.Improved)
+	if peers {
+		others, err := b.Peers(ctx, l)
 		if err != nil {
 			return err
 		}
-		methods = append(methods, pushing.Method{Name: "oracle", Policy: informed, Informed: true})
+		methods = append(methods, others...)
 	}
 	const unseen = 1000 // beyond the seeds of learning
 	results, err := pushing.Compare(b.Task, trials, b.Seed+unseen, methods...)

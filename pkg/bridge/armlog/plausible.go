@@ -95,7 +95,7 @@ func (r *reading) explain() {
 	}
 	if r.adrift > 0 {
 		r.warn(r.States, "%d rows are not used: times of recording do not pass as stamps do there, expected within %g "+
-			"ms, of simulated time recorded with use_sim_time", r.adrift, 1000*drift*r.Delta)
+			"ms; simulated time is to be recorded with use_sim_time", r.adrift, 1000*drift*r.Delta)
 	}
 }
 

@@ -23,11 +23,14 @@ type Budget struct {
 	Oracle   pushlearning.Training // in MuJoCo
 	Recorded int                   // worlds in which a policy is recorded for an episode's length
 	Progress func(format string, a ...any)
+
+	boxes func(i int, rng *rand.Rand) Condition // that are recorded
 }
 
 // DefaultBudget is that of the benchmarks.
 func DefaultBudget() Budget {
-	b := Budget{Seed: 1, Task: pushlearning.DefaultTask, Times: 1, Recorded: 128, Progress: func(string, ...any) {}}
+	b := Budget{Seed: 1, Task: pushlearning.DefaultTask, Times: 1, Recorded: 128, Progress: func(string, ...any) {},
+		boxes: drawn}
 	param.Default(&b.Rounds)
 	b.Oracle = b.Policy
 	b.Oracle.Iterations = 60
@@ -44,15 +47,24 @@ type Learned struct {
 // Learn trains a policy in the prior. In each round it records the policy at work in MuJoCo, fits a model to all
 // recordings, improves the policy in the model, and asks the gate.
 func (b *Budget) Learn(ctx context.Context) (*Learned, error) {
-	judging, err := NewJudging() // without MuJoCo that is said now, not in half an hour
+	if _, err := NewJudging(); err != nil { // without MuJoCo that is said now, not in half an hour
+		return nil, err
+	}
+	base, err := b.TrainBase(ctx, b.Task, b.Seed, b.trained)
 	if err != nil {
 		return nil, err
 	}
-	out := &Learned{}
-	if out.Base, err = b.TrainBase(ctx, b.Task, b.Seed, b.trained); err != nil {
+	return b.learn(ctx, base)
+}
+
+// learn goes on from a policy of the prior.
+func (b *Budget) learn(ctx context.Context, base *vnd.Actor[float32]) (*Learned, error) {
+	judging, err := NewJudging()
+	if err != nil {
 		return nil, err
 	}
-	if out.Bundle, err = pushlearning.First(out.Base, "push"); err != nil {
+	out := &Learned{Base: base}
+	if out.Bundle, err = pushlearning.First(base, "push"); err != nil {
 		return nil, err
 	}
 	l, err := pushlearning.New(b.Rounds, out.Bundle, b.Task, judging, stretches.Options{Seed: b.Seed, Maker: "push",
@@ -98,8 +110,8 @@ func (b *Budget) learned() func(continual.Status) {
 	}
 }
 
-// TrainOracle goes on from a policy in MuJoCo, and is informed of the hidden conditions.
-func (b *Budget) TrainOracle(ctx context.Context, from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
+// trainOracle goes on from a policy in MuJoCo, and is informed of the hidden conditions.
+func (b *Budget) trainOracle(ctx context.Context, from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
 	real, err := NewReal(b.Oracle.Worlds, kernel.Workers(), drawn)
 	if err != nil {
 		return nil, err
@@ -134,7 +146,7 @@ func (b *Budget) informed(from *vnd.Actor[float32], more int) (*vnd.Actor[float3
 
 // Record pushes boxes of MuJoCo by a policy under hidden conditions, with actions that are off by noise.
 func (b *Budget) Record(p *vnd.Actor[float32], round int) (out [][]pusher.Row, err error) {
-	real, err := NewReal(b.Recorded, kernel.Workers(), drawn)
+	real, err := NewReal(b.Recorded, kernel.Workers(), b.boxes)
 	if err != nil {
 		return nil, err
 	}

@@ -31,17 +31,17 @@ func TestLearningGoesThrough(t *testing.T) {
 	if v := l.Rounds[0].Verdict; v == nil || len(v.Stages) == 0 || v.Pass != (l.Bundle == l.Rounds[0].Candidate) {
 		t.Errorf("verdict %+v, bundle %s", v, l.Bundle.ID)
 	}
-	oracle, err := b.TrainOracle(t.Context(), l.Improved)
+	peers, err := b.Peers(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := Compare(b.Task, 2, 1, Method{Name: "ours", Policy: l.Improved},
-		Method{Name: "oracle", Policy: oracle, Informed: true})
+	results, err := Compare(b.Task, 2, 1, append(peers, Method{Name: "ours", Policy: l.Improved})...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table bytes.Buffer
-	if err := Table(&table, results); err != nil || !strings.Contains(table.String(), "oracle") {
+	if err := Table(&table, results); err != nil || !strings.Contains(table.String(), "oracle") ||
+		!strings.Contains(table.String(), "simple residual") {
 		t.Errorf("table %q, error %v", table.String(), err)
 	}
 	if _, r, err := vnd.FromBundle(l.Rounds[0].Candidate, pusher.Reader); err != nil || r != pushlearning.Prior {
