@@ -89,6 +89,23 @@ func TestLandsBlindFromHigherThanBelieved(t *testing.T) {
 	}
 }
 
+// A landing on dead reckoning goes on to the floor though an autopilot would land: states were false before they ended.
+func TestLandsBlindUnderAnAutopilot(t *testing.T) {
+	g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+	w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+	flyGuarded(g, w, PathFollower{newLaw(t), p}, 12, func(at float64, in *Input) {
+		const falseFrom, until = 3.0, 3.55
+		in.AutopilotLands = true
+		if at > falseFrom {
+			in.State.P.X += 2
+			in.Stamp = min(in.Stamp, until)
+		}
+	}, func(float64, *quad.State) {})
+	if g.Mode() != Landed || !w.landed || w.hardest > 0.9 {
+		t.Errorf("%v, met the floor at %.2f m/s, expected a landing at 0.9 at most", g.Mode(), w.hardest)
+	}
+}
+
 // pumping asks for a thrust that goes up and down, as a policy does that shakes.
 type pumping struct{ quad.Controller }
 

@@ -23,10 +23,16 @@ func (g *Guard) command(in *Input, dt float64) quad.Command {
 		g.hold()
 	case !g.mode.LawFlies():
 		return g.limits.Clip(quad.Command{})
-	case in.AutopilotLands && silentSource(g.violation) && g.blindFor > g.config.Blind-1.5*dt: // the last, or nearly so
+	case g.leavesSoon(in, dt):
 		return g.farewell()
 	}
 	return g.fly(dt)
+}
+
+// leavesSoon reports whether this command is the last that an autopilot gets before it lands, or nearly so. A landing
+// on dead reckoning goes on to the floor.
+func (g *Guard) leavesSoon(in *Input, dt float64) bool {
+	return g.mode != BlindLanding && g.mayLeave(in) && g.blindFor > g.config.Blind-1.5*dt
 }
 
 // leadOver is the policy's command c, or one between the law's and c in the first moments after the law flew. A policy
@@ -92,7 +98,7 @@ func (g *Guard) fly(dt float64) quad.Command {
 // sees that without states, so that the law turns slowly, unless the robot is tilted far. So it does in a landing and
 // in a gentle hold, which nothing hurries: should states end then, the attitude is known the better.
 const (
-	slowTurn  = 2.0 // rad/s, at most
+	slowTurn  = 1.6 // rad/s, at most
 	slowTilts = 2   // times blind_max_tilt
 )
 
@@ -103,7 +109,7 @@ func (g *Guard) mostTilt(gently bool) float64 {
 	switch {
 	case g.blindFor > 0:
 		return min(most, gentle+against, g.config.BlindMaxTilt)
-	case g.mode == Holding && gently:
+	case gently:
 		return min(most, gentle+against)
 	}
 	return most

@@ -166,9 +166,10 @@ func (g *Guard) holds(e Event, in *Input) bool {
 	case Climbed:
 		return g.wellFor >= g.config.ReturnAfter && g.climbed()
 	case Lost:
-		return g.blindFor > g.config.Blind && in.AutopilotLands && silentSource(g.violation)
+		return g.blindFor > g.config.Blind && g.mayLeave(in)
 	case LostAlone:
-		return g.blindFor > g.config.BlindHold || g.blindFor > g.config.MaxAge && g.mode == Landing
+		return g.blindFor > g.config.BlindHold ||
+			g.blindFor > g.config.MaxAge && g.mode == Landing && !(g.mayLeave(in) && g.high())
 	case Found:
 		return g.blindFor == 0
 	case FoundSoon:
@@ -192,6 +193,14 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return followed && !flying && g.belief.known && g.since(g.leftAt) < noticeTime
 	}
 	return false
+}
+
+// mayLeave reports whether an autopilot would land, and knows that it does not see.
+func (g *Guard) mayLeave(in *Input) bool { return in.AutopilotLands && silentSource(g.violation) }
+
+// high reports whether a landing would not be over before an autopilot takes part in it.
+func (g *Guard) high() bool {
+	return g.belief.state.P.Z-g.config.Ground > g.config.BlindDescent*(g.config.Blind+noticeTime)
 }
 
 // silentSource reports whether states are missing, so that an autopilot knows that it does not see. States that lie may
