@@ -42,7 +42,7 @@ func (l *Loop) AddSample(m *Sample) bool {
 			l.guard.Redate()
 		}
 	}
-	if l.validity = l.config.validity(m, l.seq > 0); l.validity != Valid {
+	if l.validity = l.config.validity(m, l.seq > 0, l.pose.P.Z); l.validity != Valid {
 		return false
 	}
 	if l.early(m.Stamp) || l.leap.alone(m.Stamp, l.came) {

@@ -28,11 +28,13 @@ const (
 const (
 	maxFenceReaches = 10.0 // times the geofence's reach
 	maxBelowGround  = 0.5  // m below the ground
+	byDegrees       = 0.05 // m from one sample to the next
 	upsideDown      = -0.5 // upward part of the body's z axis
 )
 
-// validity checks a sample. flown is whether there was a tick already: in flight a robot may be upside down.
-func (c *Config) validity(m *Sample, flown bool) Validity {
+// validity checks a sample. flown is whether there was a tick already: in flight a robot may be upside down. height is
+// that of the last valid sample, m: in a frame that has moved, a robot that lands may go below the ground by degrees.
+func (c *Config) validity(m *Sample, flown bool, height float64) Validity {
 	p := m.State.P
 	switch sum := p.X + p.Y + p.Z; {
 	case sum-sum != 0:
@@ -43,7 +45,7 @@ func (c *Config) validity(m *Sample, flown bool) Validity {
 		return NoVelocity
 	case largest(p) > maxFenceReaches*c.reach():
 		return TooFar
-	case p.Z < c.Guard.Ground-maxBelowGround:
+	case p.Z < c.Guard.Ground-maxBelowGround && !(flown && math.Abs(p.Z-height) < byDegrees):
 		return BelowGround
 	case !flown && m.State.Q.ZAxis().Z < upsideDown:
 		return UpsideDown

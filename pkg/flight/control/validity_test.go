@@ -57,6 +57,25 @@ func TestSampleValidity(t *testing.T) {
 	}
 }
 
+// A robot that lands in a frame that has moved down goes below the ground by degrees: it is still seen. A sample that
+// is below it at once is none.
+func TestBelowTheGroundByDegrees(t *testing.T) {
+	config := defaults()
+	below := Sample{State: quad.State{P: so3.Vec3{Z: -0.51}, Q: so3.Identity()}, HasVelocity: true}
+	for name, c := range map[string]struct {
+		flown  bool
+		height float64 // m, before
+		want   Validity
+	}{
+		"by degrees": {true, -0.49, Valid}, "at once": {true, 0.3, BelowGround},
+		"before the flight": {false, -0.49, BelowGround},
+	} {
+		if got := config.validity(&below, c.flown, c.height); got != c.want {
+			t.Errorf("%s: validity %d, expected %d", name, got, c.want)
+		}
+	}
+}
+
 // In flight, samples in millimetres are as none: the guard holds by what it believes, and the policy goes on where the
 // right ones come again. A robot on its head is a matter of the guard then.
 func TestSampleValidityInFlight(t *testing.T) {

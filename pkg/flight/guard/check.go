@@ -126,7 +126,7 @@ func (g *Guard) suspect(in *Input) (Cause, float64) {
 		d.stuck()
 		return Frozen, since
 	}
-	if in.NotOffboard || !g.flying() { // commands are not what moves it
+	if in.NotOffboard || !g.flying() || g.mayTouch() { // commands are not what moves it
 		return None, 0
 	}
 	if since, found := d.disobeyed(); found {
@@ -178,6 +178,12 @@ func (g *Guard) updateBelief(in *Input) {
 // stands reports whether the ground bears a robot: it is low, and neither falls nor climbs. One that lands may slide.
 func (g *Guard) stands(s *quad.State) bool {
 	return (!g.config.Flying(s) || g.down(s)) && math.Abs(s.V.Z) < maxRestSpeed
+}
+
+// mayTouch reports whether a robot that lands hardly sinks: it may have met the floor, wherever that is.
+func (g *Guard) mayTouch() bool {
+	s := &g.belief.state
+	return g.mode == Landing && s.V.Z > -touchSpeed*g.config.Descent && g.descentZ < s.P.Z-touchMargin
 }
 
 // low reports whether the ground may bear a robot.

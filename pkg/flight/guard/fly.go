@@ -239,6 +239,8 @@ func (g *Guard) placeToHold(s *quad.State) so3.Vec3 {
 // or, blind, it is believed so far below the floor that it must be there.
 const (
 	touchdownMargin = 0.4  // m
+	touchMargin     = 0.1  // m, from when on it may have met the floor
+	touchSpeed      = 0.6  // of the speed of a descent, the same
 	maxRestSpeed    = 0.15 // m/s
 	minRestTime     = 0.5  // s
 	restingSoon     = 0.1  // s, from when on a robot is kept level on the floor

@@ -386,6 +386,37 @@ func TestHoldsThroughFaultsOfTheTracker(t *testing.T) {
 	}
 }
 
+// A robot that lands in a frame that has moved up meets the floor high above where that should be, and slides along it
+// in a wind. What the floor bears is no fault of its source: the law does not raise it again.
+func TestLandsWhereTheFrameHasMoved(t *testing.T) {
+	g := newGuard(t)
+	w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}
+	w.wind = [3]float64{1.5, 0, 0}
+	var place so3.Vec3
+	touched := math.Inf(1)
+	flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1.5}}}}, 8,
+		func(at float64, in *Input) {
+			if in.State.P.Z < 1.2 && at < touched {
+				touched, place = at, in.State.P
+			}
+			if since := at - touched; since >= 0 {
+				v := so3.Vec3{X: min(1.2*since, 1.2)}
+				place = place.Add(v.Scale(0.02))
+				in.State = quad.State{P: place.Add(trackerNoise(int(50 * at))), V: v,
+					Q: in.State.Q.Slerp(so3.Identity(), min(since/0.2, 1))}
+			}
+			if at == 2 {
+				g.Land()
+			}
+			if at > 2 && g.Stage() != Land && g.Stage() != Off {
+				t.Fatalf("stage %v for %v at %.2f s", g.Stage(), g.Violation(), at)
+			}
+		}, func(float64, *quad.State) {})
+	if g.Mode() != Landed {
+		t.Errorf("%v, expected landed", g.Mode())
+	}
+}
+
 func TestLandsOnRequest(t *testing.T) {
 	g := newGuard(t)
 	w := &world{body: newBody(so3.Vec3{Z: 1.5}, so3.Vec3{}, so3.Identity())}

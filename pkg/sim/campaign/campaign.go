@@ -134,6 +134,7 @@ type Run struct {
 	Label      string          // what was drawn, in words
 	Size       float64         // what was drawn, as a number: length, distance, delay
 	Helper     bool            // the autopilot leaves offboard mode and lands when commands stop
+	LawLands   bool            // where the state is lost, though the autopilot would
 	HandedOver float64         // when commands are followed, s
 	Firmware   sim.NewFirmware // nil: the world's rate loop
 	Fault

@@ -173,7 +173,7 @@ func (f *flight) begin() (err error) {
 	}
 	f.loop.SetPolicy(policy)
 	f.loop.SetReference(task)
-	f.loop.SetAutopilotLands(f.Helper)
+	f.loop.SetAutopilotLands(f.Helper && !f.LawLands)
 	return nil
 }
 

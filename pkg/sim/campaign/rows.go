@@ -16,7 +16,7 @@ func Rows() []Row {
 	rows := slices.Concat(trackingRows(), badPoseRows(), stampRows(), latentRows(), bundleRows(), nearGroundRows(),
 		processRows(), []Row{batteryRow(), firmwareRow()}, nodeRows())
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.number(), b.number()) })
-	return append(rows, measurements()...)
+	return slices.Concat(rows, takeOffRows(), measurements())
 }
 
 // number is the row's in the list of faults; 0 for a measurement.
