@@ -35,6 +35,7 @@ type fleet struct {
 	patience time.Duration // how long a child may take to end in good order
 	say      func(line string)
 	children []*child
+	gone     []*child // in order of their end
 	failed   failures // of a child that ended by itself
 }
 
@@ -99,9 +100,20 @@ func (f *fleet) stop() error {
 		default:
 			failures = errors.Join(failures, err)
 		}
+		f.gone = append(f.gone, c)
 	}
 	f.children = nil
 	return failures
+}
+
+// complaint names a program that is gone with the last that it said.
+func (f *fleet) complaint(name, what string) error {
+	for _, c := range f.gone {
+		if c.name == name {
+			return c.complaint(what, nil)
+		}
+	}
+	return fmt.Errorf("%s %s", name, what)
 }
 
 func (c *child) stop(patience time.Duration) error {

@@ -34,5 +34,8 @@ func TestALateLearnerIsNoFailure(t *testing.T) {
 		if text := strings.Join(said, ""); !fails && !strings.Contains(text, "did not end within 10ms") {
 			t.Errorf("%s: said %q", name, text)
 		}
+		if err := f.complaint(name, "left 0 bags"); err.Error() != name+" left 0 bags; it said last: ready" {
+			t.Error(err)
+		}
 	}
 }

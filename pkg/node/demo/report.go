@@ -30,7 +30,7 @@ func (d *demo) keep(report func(io.Writer) error) error {
 		return err
 	}
 	if len(bags) != 1 {
-		return fmt.Errorf("%s left %d bags, expected one", recorder, len(bags))
+		return d.fleet.complaint(recorder, fmt.Sprintf("left %d bags, expected one", len(bags)))
 	}
 	if err := os.Rename(bags[0], filepath.Join(d.dir, bagName)); err != nil {
 		return err
