@@ -154,3 +154,17 @@ func TestSwapAnswers(t *testing.T) {
 		t.Errorf("%.2f is hidden 1.5 s after the swap, expected 0", f.Hidden())
 	}
 }
+
+// TestSwapToAPolicyWithoutAnswers: nothing hides of one, whatever the policy before it hid.
+func TestSwapToAPolicyWithoutAnswers(t *testing.T) {
+	l := hoverer(t)
+	f := onPath(l.NewBuffers())
+	if swinging(f, 0, 16); f.Hidden() != 1 {
+		t.Fatalf("%.2f is hidden before the swap, expected 1", f.Hidden())
+	}
+	l.Model = nil
+	f.Swap(l.NewBuffers(), 0.02)
+	if swinging(f, 16, 2); f.Hidden() != 0 {
+		t.Errorf("%.2f is hidden 2 s after the swap, expected 0", f.Hidden())
+	}
+}

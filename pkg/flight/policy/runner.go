@@ -111,7 +111,8 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	}
 	f.Buffers = s
 	switch {
-	case s.sensor == nil:
+	case s.sensor == nil: // nothing of it is put on trial, nor hidden
+		f.hiding.share = 0
 	case before.sensor != nil:
 		s.sensor.follow(before.sensor)
 	default: // it may have flown before
