@@ -27,6 +27,7 @@ type belief struct {
 	stalled   bool    // the clock leapt on, and no state since then was seen
 	unsure    float64 // stamp up to which it is not known what still acts, s
 	struck    bool    // the floor stopped it hard
+	raised    float64 // m by which the frame was moved up since the robot flies, as jumps that were believed show
 	unproven  bool    // the first state after a stall stands on the ground, and nothing else says so yet
 }
 
@@ -111,7 +112,9 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low boo
 		settle = quickSettle
 	}
 	if b.agreedFor >= settle && !low {
-		b.elsewhere = b.elsewhere || !b.paused
+		if !b.paused {
+			b.elsewhere, b.raised = true, b.raised+s.P.Z-expected.state.P.Z
+		}
 		b.accept(s, stamp, expected.acting)
 	}
 	return !b.rejected

@@ -106,6 +106,32 @@ func TestLandsBlindUnderAnAutopilot(t *testing.T) {
 	}
 }
 
+// Where the frame has moved down, so has the floor: a robot that is believed below the ground has not met it yet.
+func TestLandsBlindWhereTheFrameHasMovedDown(t *testing.T) {
+	for _, last := range []float64{0.2, 0.5, 0.8} { // m, the true height of the last sample
+		g, p := newGuard(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}
+		w := &world{body: newBody(p.r.P, so3.Vec3{}, so3.Identity())}
+		until := math.Inf(1)
+		flyGuarded(g, w, PathFollower{newLaw(t), p}, 14, func(at float64, in *Input) {
+			const moved, lands, by = 2.0, 3.5, 0.7
+			if at > lands {
+				g.Land()
+			}
+			if at > lands && in.State.P.Z < last {
+				until = min(until, in.Stamp)
+			}
+			if at > moved {
+				in.State.P.Z -= by
+			}
+			in.Stamp = min(in.Stamp, until)
+		}, func(float64, *quad.State) {})
+		if g.Mode() != Landed || !w.landed || w.hardest > 1 {
+			t.Errorf("last seen at %.1f m: %v, met the floor at %.2f m/s, expected a landing at 1 at most", last,
+				g.Mode(), w.hardest)
+		}
+	}
+}
+
 // pumping asks for a thrust that goes up and down, as a policy does that shakes.
 type pumping struct{ quad.Controller }
 

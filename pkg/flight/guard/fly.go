@@ -142,7 +142,7 @@ func (g *Guard) gentleStop(s *quad.State) (stop so3.Vec3, ok bool) {
 func (g *Guard) settling(s *quad.State) float64 {
 	landing, seen := g.mode == BlindLanding || g.mode == Landing, g.blindFor == 0
 	felt := seen && g.hiddenDelay == 0
-	switch low := s.P.Z <= g.config.Ground+settlingHeight; {
+	switch low := s.P.Z <= g.floor()+settlingHeight; {
 	case g.belief.unproven || g.lift.unseen && s.V.Z < 0:
 		return settlingThrust * quad.Gravity
 	case landing && (low && !felt && g.restingFor > 0 || seen && g.restingFor > restingSoon):
@@ -273,14 +273,18 @@ func (g *Guard) rest(dt float64) {
 	}
 }
 
+// floor is how high the floor is where nothing shows that a robot has met it, m: with its frame it has moved down. That
+// it has moved up nobody relies on, for motors would stop in the air.
+func (g *Guard) floor() float64 { return g.config.Ground + min(g.belief.raised, 0) }
+
 func (g *Guard) atRest() bool {
 	switch {
 	case g.lift.unseen:
 		return g.blindFor > unseenDescent
 	case g.blindFor > 0:
 		s := &g.belief.state
-		longest := (g.holdPoint.Z-g.config.Ground+leastBelowFloor)/g.config.BlindDescent + blindSlack
-		below := s.P.Z < g.config.Ground-g.belowFloor() || g.mode == BlindLanding && g.inMode > longest
+		longest := (g.holdPoint.Z-g.floor()+leastBelowFloor)/g.config.BlindDescent + blindSlack
+		below := s.P.Z < g.floor()-g.belowFloor() || g.mode == BlindLanding && g.inMode > longest
 		return (below || g.restingFor >= minRestTime) && (g.mode == BlindLanding || g.mode == Landing)
 	}
 	lies := g.belief.unproven && g.belief.state.Q.Tilt() > slowTilts*g.config.BlindMaxTilt // it fell meanwhile

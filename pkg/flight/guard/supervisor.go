@@ -200,7 +200,7 @@ func (g *Guard) mayLeave(in *Input) bool { return in.AutopilotLands && silentSou
 
 // high reports whether a landing would not be over before an autopilot takes part in it.
 func (g *Guard) high() bool {
-	return g.belief.state.P.Z-g.config.Ground > g.config.BlindDescent*(g.config.Blind+noticeTime)
+	return g.belief.state.P.Z-g.floor() > g.config.BlindDescent*(g.config.Blind+noticeTime)
 }
 
 // silentSource reports whether states are missing, so that an autopilot knows that it does not see. States that lie may
@@ -225,7 +225,9 @@ func (g *Guard) enter(to Mode, on Event) {
 	if from.Aloft() && (on == Unfollowed || on == UnfollowedLow && !stood) {
 		g.leftAt = g.now
 	}
-	g.belief.unproven = g.belief.unproven && to.Aloft()
+	if g.belief.unproven = g.belief.unproven && to.Aloft(); to == Ready || to == Landed {
+		g.belief.raised = 0
+	}
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
 		g.restingFor = 0
 	}
