@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"vnd/pkg/learning/continual"
@@ -19,7 +20,9 @@ func TestPause(t *testing.T) {
 	dir, buffer := t.TempDir(), t.TempDir()
 	cfg := tiny()
 	cfg.Fit.Train.Updates = 1e6
-	b := start(t, cfg, options(t, dir))
+	var set atomic.Pointer[Config]
+	set.Store(cfg)
+	b := startBy(t, set.Load, options(t, dir))
 	b.bundles(1)
 	b.learn(segment(t, buffer, flown(0, 0, 10, 1)))
 	b.until("a fit", func() bool {
@@ -37,9 +40,7 @@ func TestPause(t *testing.T) {
 	}
 	quick := *cfg
 	quick.Fit.Train.Updates = 20
-	if err := b.do(b.ctx, func() { b.cfg = func() Settings { return &quick } }); err != nil {
-		t.Fatal(err)
-	}
+	set.Store(&quick)
 	if _, err := b.Pause(b.ctx, false); err != nil {
 		t.Fatal(err)
 	}

@@ -151,6 +151,12 @@ func options(t testing.TB, dir string) Options {
 
 func start(t testing.TB, cfg *Config, opt Options) *bench {
 	t.Helper()
+	return startBy(t, func() *Config { return cfg }, opt)
+}
+
+// startBy is start by parameters that may be set meanwhile.
+func startBy(t testing.TB, cfg func() *Config, opt Options) *bench {
+	t.Helper()
 	b := &bench{t: t}
 	keep := func(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
 	opt.Publish = func(s *bundle.Bundle, _ []byte) { keep(func() { b.sent = append(b.sent, s.ID) }) }
@@ -163,7 +169,7 @@ func start(t testing.TB, cfg *Config, opt Options) *bench {
 	}
 	opt.Report = func(s continual.Status) { keep(func() { b.seen = append(b.seen, s) }) }
 	var err error
-	if b.Quadrotor, err = Open(func() *Config { return cfg }, opt); err != nil {
+	if b.Quadrotor, err = Open(cfg, opt); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
