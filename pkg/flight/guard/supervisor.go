@@ -225,9 +225,7 @@ func (g *Guard) enter(to Mode, on Event) {
 	if from.Aloft() && (on == Unfollowed || on == UnfollowedLow && !stood) {
 		g.leftAt = g.now
 	}
-	if g.belief.unproven = g.belief.unproven && to.Aloft(); to == Ready || to == Landed {
-		g.belief.raised = 0
-	}
+	g.belief.unproven = g.belief.unproven && to.Aloft()
 	if g.lostLanding = from == Landing && (on == Lost || on == LostAlone); !g.lostLanding {
 		g.restingFor = 0
 	}
@@ -236,6 +234,7 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.released = on == Lost
 	case Ready, Landed:
 		g.landAsked, g.tripAsked, g.takeOffAsked = false, false, false
+		g.belief.raised = 0
 		g.unseen, g.shownFor, g.falls = on == AtRest && g.blindFor > 0, 0, false
 		if on == FaultLow {
 			g.cause = g.violation
