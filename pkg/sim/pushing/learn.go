@@ -59,20 +59,16 @@ func (b *Budget) Learn(ctx context.Context) (*Learned, error) {
 
 // learn goes on from a policy of the prior.
 func (b *Budget) learn(ctx context.Context, base *vnd.Actor[float32]) (*Learned, error) {
-	judging, err := NewJudging()
+	first, err := pushlearning.First(base, "push")
 	if err != nil {
 		return nil, err
 	}
-	out := &Learned{Base: base}
-	if out.Bundle, err = pushlearning.First(base, "push"); err != nil {
-		return nil, err
-	}
-	l, err := pushlearning.New(b.Rounds, out.Bundle, b.Task, judging, stretches.Options{Seed: b.Seed, Maker: "push",
+	out := &Learned{Base: base, Improved: base, Bundle: first}
+	l, err := pushlearning.New(b.Rounds, first, b.Task, Judging, stretches.Options{Seed: b.Seed, Maker: "push",
 		Status: b.learned()})
 	if err != nil {
 		return nil, err
 	}
-	out.Improved = out.Base
 	for k := range b.Times {
 		rows, err := b.Record(out.Improved, k)
 		if err != nil {
