@@ -3,25 +3,18 @@ package pushlearning
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"vnd/pkg/nn/nets"
 	"vnd/pkg/vnd"
 )
 
 // TestTrainingGoesOn: a training that was interrupted comes to the same bytes, in the prior and in a model, and a
 // checkpoint is taken for that of another one by nobody.
 func TestTrainingGoesOn(t *testing.T) {
-	m, err := vnd.New(Prior.System(), nets.Config{Context: 2, Latent: 3, Encoder: nets.EncoderGRU, EncoderDense: 4,
-		EncoderHidden: 4, Hidden: 8, Blocks: 1, Film: true, Members: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Net.Init(rand.New(rand.NewPCG(1, 1)))
+	m := tinyModel(t)
 	for name, plant := range map[string]func() Plant{
 		"prior": func() Plant { return NewImagined(16, Prior.System(), nil) },
 		"model": func() Plant { return NewImagined(16, Prior.System(), m) },

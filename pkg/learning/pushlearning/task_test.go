@@ -130,15 +130,22 @@ func TestStatesComeLate(t *testing.T) {
 	}
 }
 
-// TestImaginedBoxesFollowTheirLatents: each episode of a model has a latent of its own, which the critic sees, and the
-// policy if it is informed.
-func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
+// tinyModel is one of the prior, with latents, that has learned nothing.
+func tinyModel(t *testing.T) *vnd.Model[float32] {
+	t.Helper()
 	m, err := vnd.New(Prior.System(), nets.Config{Context: 2, Latent: 3, Encoder: nets.EncoderGRU, EncoderDense: 4,
 		EncoderHidden: 4, Hidden: 8, Blocks: 1, Film: true, Members: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Net.Init(rand.New(rand.NewPCG(1, 1)))
+	return m
+}
+
+// TestImaginedBoxesFollowTheirLatents: each episode of a model has a latent of its own, which the critic sees, and the
+// policy if it is informed.
+func TestImaginedBoxesFollowTheirLatents(t *testing.T) {
+	m := tinyModel(t)
 	plant := NewImagined(2, Prior.System(), m)
 	e, err := NewEpisodes(Task{Nearest: 0.1, Farthest: 0.3, Steps: 400, Informed: true}, plant,
 		rand.New(rand.NewPCG(1, 1)))
