@@ -261,6 +261,7 @@ simulators: deps ## install crazyflow, MuJoCo and RAPTOR into build/simulators, 
 	$(MAKE) --no-print-directory $(VND_SIMULATORS)/lib/libvnd_mujoco.so
 	go test -count=1 -v -run SimulatorsFly ./pkg/sim/plant ./pkg/sim/experiment
 	go test -count=1 ./pkg/sim/mujoco ./pkg/sim/pushing
+	go test -count=1 -short ./pkg/sim/manipulation ./pkg/node/armsim
 
 MUJOCO = $(wildcard $(VND_SIMULATORS)/lib/python3*/site-packages/mujoco)
 MUJOCO_SHIM := pkg/sim/mujoco/shim

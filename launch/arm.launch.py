@@ -19,6 +19,7 @@ ARGUMENTS = [
     ('directory', '', 'learn, with bundles in this folder; empty does not'),
     ('sim', 'true', 'start arm_sim'),
     ('payload', '1.0', 'mass on the flange of arm_sim, kg'),
+    ('simulator', '', 'of arm_sim: mujoco, which make simulators installs; empty: ours'),
     ('rviz', 'false', 'start rviz2 with launch/arm.rviz, and robot_state_publisher with launch/panda.urdf'),
 ]
 
@@ -43,7 +44,7 @@ def generate_launch_description():
     return LaunchDescription([
         *[DeclareLaunchArgument(name, default_value=default, description=text) for name, default, text in ARGUMENTS],
         node('arm_sim', IfCondition(LaunchConfiguration('sim')),
-             payload=ParameterValue(LaunchConfiguration('payload'), value_type=float)),
+             payload=ParameterValue(LaunchConfiguration('payload'), value_type=float), simulator=string('simulator')),
         node('arm_controller', use_sim_time=LaunchConfiguration('use_sim_time'),
              autostart=LaunchConfiguration('autostart'), bundle_file=string('bundle_file')),
         node('background_learner', IfCondition(PythonExpression(["'", LaunchConfiguration('directory'), "' != ''"])),

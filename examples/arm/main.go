@@ -4,6 +4,7 @@
 //	go run ./examples/arm build/arm.vnd           # three minutes of a core
 //	go run ./examples/arm -quick build/arm.vnd    # seconds
 //	go run ./examples/arm -smooth                 # what smooth recordings teach, of four payloads along three shapes
+//	go run ./examples/arm -simulator mujoco -beside build/arm.vnd build/arm_mujoco.vnd
 package main
 
 import (
@@ -11,8 +12,10 @@ import (
 	"flag"
 	"log"
 	"os"
+	"path/filepath"
 
 	"vnd/pkg/sim/manipulation"
+	"vnd/pkg/vnd/bundle"
 )
 
 func main() {
@@ -21,29 +24,40 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
 	picture := flag.String("plot", "", "picture of the errors under each payload, PNG")
 	smooth := flag.Bool("smooth", false, "learn from recordings without random torques, as of bags, and write nothing")
+	simulator := flag.String("simulator", "", "mujoco: that simulator's arm is recorded and followed; empty: ours is")
+	beside := flag.String("beside", "", "bundle to compare, too, such as one that was learned in the other simulator")
 	flag.Parse()
-	if *smooth {
-		if err := manipulation.Smooth(context.Background(), os.Stdout, *seed, []float64{0, 1, 2, 3}); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	if flag.NArg() != 1 {
-		log.Fatal("usage: arm [-quick] [-peers] [-seed N] [-plot F.png] BUNDLE, or arm -smooth [-seed N]")
-	}
 	b := manipulation.SmallBudget()
 	if *quick {
 		b = manipulation.QuickBudget()
 	}
+	var err error
+	if b.World, err = manipulation.NewWorld[float32](*simulator); err != nil {
+		log.Fatal(err)
+	}
+	defer b.World.Close()
 	b.Seed = *seed
 	b.Progress = log.New(os.Stderr, "", log.Ltime).Printf
-	if err := run(context.Background(), &b, *peers, *picture, flag.Arg(0)); err != nil {
+	switch {
+	case *smooth:
+		err = manipulation.Smooth(context.Background(), os.Stdout, b.World, *seed, []float64{0, 1, 2, 3})
+	case flag.NArg() != 1:
+		log.Fatal("usage: arm [-quick] [-peers] [-seed N] [-simulator mujoco] [-beside B.vnd] [-plot F.png] BUNDLE, " +
+			"or arm -smooth [-seed N] [-simulator mujoco]")
+	default:
+		err = run(context.Background(), &b, *peers, *beside, *picture, flag.Arg(0))
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, b *manipulation.Budget, peers bool, picture, out string) error {
+func run(ctx context.Context, b *manipulation.Budget, peers bool, beside, picture, out string) error {
 	references, err := b.References()
+	if err != nil {
+		return err
+	}
+	others, err := read(beside)
 	if err != nil {
 		return err
 	}
@@ -52,7 +66,8 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, picture, out s
 		return err
 	}
 	methods := append([]manipulation.Method{manipulation.ByPolicy("base", l.Base, nil),
-		manipulation.ByPolicy("improved", l.Improved, l.Model)}, manipulation.Laws()...)
+		manipulation.ByPolicy("improved", l.Improved, l.Model)}, others...)
+	methods = append(methods, manipulation.Laws(b.World, references, b.Progress)...)
 	b.Report(os.Stdout, l, references, methods)
 	if peers {
 		others, err := b.Peers(ctx, references, l)
@@ -61,7 +76,7 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, picture, out s
 		}
 		methods = append(methods, others...)
 	}
-	all := manipulation.Compare(references, methods...)
+	all := manipulation.Compare(b.World, references, methods...)
 	if err := manipulation.Table(os.Stdout, all); err != nil {
 		return err
 	}
@@ -69,4 +84,17 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, picture, out s
 		return err
 	}
 	return write(out, l)
+}
+
+// read reads a bundle that is compared, if one is named.
+func read(file string) ([]manipulation.Method, error) {
+	if file == "" {
+		return nil, nil
+	}
+	b, err := bundle.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	m, err := manipulation.ByBundle(filepath.Base(file), b)
+	return []manipulation.Method{m}, err
 }

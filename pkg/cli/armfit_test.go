@@ -118,10 +118,15 @@ func TestTrainingSaysHowFarItIsOff(t *testing.T) {
 // The demo of an arm refuses what a quadrotor's alone has, and programs that are not there.
 func TestArmDemoRefusals(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("VND_SIMULATORS", dir)
 	for args, want := range map[string]string{
 		"--part fit":                            "--task: expected with --robot quadrotor alone",
 		"--task hover":                          "--task: expected with --robot quadrotor alone",
 		"--params f --seconds 0 --programs bin": "there is no program arm_sim in bin: make build",
+		"--simulator mujoco":                    "MuJoCo",
+		"--simulator gazebo":                    `must be one of "","mujoco"`,
+		"--robot pusher --simulator mujoco":     "--simulator: expected with --robot arm alone",
+		"--robot quadrotor --simulator mujoco":  "--simulator: expected with --robot arm alone",
 	} {
 		code, _, stderr := run(t, strings.Fields("demo --robot arm --out "+filepath.Join(dir, "out")+" "+args)...)
 		if code == 0 || !strings.Contains(stderr, want) {

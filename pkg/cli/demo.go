@@ -18,19 +18,20 @@ import (
 )
 
 type demoCommand struct {
-	Robot    string   `default:"quadrotor" enum:"quadrotor,arm,pusher" help:"What moves: ${enum} (a pushed box)."`
-	Part     string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
-	Flights  string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
-	Out      string   `placeholder:"DIR" help:"Folder for what it writes (default build/demo; installed: vnd_demo)."`
-	Seed     uint64   `default:"1" help:"Seed of all randomness."`
-	Minutes  float64  `default:"1" help:"The training of the fit ends by then."`
-	World    string   `placeholder:"W.yaml" help:"World of the flight (default params/worlds/arena.yaml of the checkout)."`
-	Bundle   string   `placeholder:"B.vnd" help:"Bundle to begin with (default a package's; else it trains one)."`
-	Task     string   `default:"track" enum:"hover,track,features" help:"Task of the flight: ${enum}."`
-	Seconds  float64  `default:"184" help:"Length of the flight."`
-	Params   []string `sep:"none" placeholder:"F.yaml" help:"Parameter file of the nodes, may be repeated (default params/lab.yaml and params/demo/flight.yaml of the checkout)."`
-	Programs string   `placeholder:"DIR" help:"Folder of the nodes' programs (default: beside this one)."`
-	Lockstep bool     `help:"In flight, time waits for each command, on /clock: for machines that are busy with other things."`
+	Robot     string   `default:"quadrotor" enum:"quadrotor,arm,pusher" help:"What moves: ${enum} (a pushed box)."`
+	Part      string   `default:"all" enum:"all,fit,flight" help:"all, or one part: fit (a model of recorded flights) or flight (learning in flight)."`
+	Flights   string   `placeholder:"DIR" help:"Folder with the flights in train and test (default params/demo/flights of the checkout)."`
+	Out       string   `placeholder:"DIR" help:"Folder for what it writes (default build/demo; installed: vnd_demo)."`
+	Seed      uint64   `default:"1" help:"Seed of all randomness."`
+	Minutes   float64  `default:"1" help:"The training of the fit ends by then."`
+	World     string   `placeholder:"W.yaml" help:"World of the flight (default params/worlds/arena.yaml of the checkout)."`
+	Bundle    string   `placeholder:"B.vnd" help:"Bundle to begin with (default a package's; else it trains one)."`
+	Task      string   `default:"track" enum:"hover,track,features" help:"Task of the flight: ${enum}."`
+	Seconds   float64  `default:"184" help:"Length of the flight."`
+	Params    []string `sep:"none" placeholder:"F.yaml" help:"Parameter file of the nodes, may be repeated (default params/lab.yaml and params/demo/flight.yaml of the checkout)."`
+	Programs  string   `placeholder:"DIR" help:"Folder of the nodes' programs (default: beside this one)."`
+	Simulator string   `enum:",mujoco" default:"" help:"mujoco: an arm of that simulator learns."`
+	Lockstep  bool     `help:"In flight, time waits for each command, on /clock: for machines that are busy with other things."`
 }
 
 // demoResult is what the demo came to.
@@ -47,6 +48,9 @@ type demoResult struct {
 func (d *demoCommand) Run(c *console) error {
 	if d.Robot != "quadrotor" {
 		return d.learns(c)
+	}
+	if d.Simulator != "" {
+		return errSimulator
 	}
 	if err := d.fill(); err != nil {
 		return err

@@ -10,10 +10,15 @@ import (
 	"vnd/pkg/node/demo"
 )
 
+var errSimulator = errors.New("--simulator: expected with --robot arm alone")
+
 // learns is the demo of an arm or a pushed box: it moves and learns.
 func (d *demoCommand) learns(c *console) error {
 	if d.Part == "fit" || d.Flights != "" || d.World != "" || d.Bundle != "" || d.Task != "track" {
 		return errors.New("--part fit, --flights, --world, --bundle and --task: expected with --robot quadrotor alone")
+	}
+	if d.Simulator != "" && d.Robot != robotArm {
+		return errSimulator
 	}
 	if err := d.beside(); err != nil {
 		return err
@@ -30,7 +35,7 @@ func (d *demoCommand) learns(c *console) error {
 	}
 	c.log.Info().Msgf("%s for %.0f s, each node a process of its own; Ctrl-C ends them all", moving[d.Robot], d.Seconds)
 	o := demo.Options{Programs: d.Programs, Params: d.Params, Seconds: d.Seconds, Seed: d.Seed,
-		Out: filepath.Join(d.Out, d.Robot), Lockstep: d.Lockstep,
+		Out: filepath.Join(d.Out, d.Robot), Lockstep: d.Lockstep, Simulator: d.Simulator,
 		Say: func(line string) { fmt.Fprintln(c.stderr, line) }}
 	r, shown, err := d.run(c, o)
 	switch {

@@ -85,7 +85,7 @@ func (n *simulator) begin() (err error) {
 		return err
 	}
 	p := n.params.Load()
-	n.hidden, n.plant = p, manipulation.NewPlant(p.truth(), p.start())
+	n.hidden = p
 	n.pace = pace.Pace{Step: time.Duration(math.Round(p.Period*1e3)) * time.Millisecond, Speed: p.Speed,
 		Lockstep: p.Lockstep, Paced: p.Paced, Period: int64(p.Every * 1e9), Patience: time.Duration(p.Patience * 1e9)}
 	if n.epoch = time.Now().UnixNano(); p.simulated() {
@@ -109,7 +109,8 @@ func (n *simulator) begin() (err error) {
 		return err
 	}
 	u.Add("arm", n.report)
-	return nil
+	n.plant, err = manipulation.NewPlant(p.Simulator, p.truth(), p.start())
+	return err
 }
 
 // listen takes a command, or says why not.
@@ -131,7 +132,10 @@ func (n *simulator) listen(m *stdmsgs.Float64MultiArray, _ ros.Info) {
 
 // run lets time pass until ctx is done.
 func (n *simulator) run(ctx context.Context) {
-	_ = pace.Run(ctx, &n.pace, n.commands, n.obey, func(now time.Time) error { n.advance(now); return nil })
+	defer n.plant.Close()
+	if err := pace.Run(ctx, &n.pace, n.commands, n.obey, n.advance); err != nil {
+		n.Log().Error().Msgf("the simulation ends: %v", err)
+	}
 }
 
 // obey has the joints follow a command from now on, which answers the newest state: commands have no stamp.
@@ -144,11 +148,13 @@ func (n *simulator) obey(tau [arm.Joints]float64) {
 }
 
 // advance lets the time between two states pass, at a time on the wall, and publishes the state there.
-func (n *simulator) advance(now time.Time) {
+func (n *simulator) advance(now time.Time) error {
 	p := n.params.Load()
 	if p != n.hidden {
 		n.hidden = p
-		n.plant.SetTruth(p.truth())
+		if err := n.plant.SetTruth(p.truth()); err != nil {
+			return err
+		}
 		n.Log().Info().Msgf("the arm now carries %g kg, with friction of %g N·m and damping of %g N·m·s/rad",
 			p.Payload, p.Friction, p.Damping)
 	}
@@ -160,12 +166,15 @@ func (n *simulator) advance(now time.Time) {
 			n.plant.Braked = true
 			n.Log().Warn().Msgf("no command on %s for %g s: the brakes close", node.JointEfforts, p.Timeout)
 		}
-		n.plant.Step(&n.command)
+		if err := n.plant.Step(&n.command); err != nil {
+			return err
+		}
 		if !n.plant.Braked && n.plant.Torque != n.command {
 			n.cut.Add(1)
 		}
 	}
 	n.publish(now)
+	return nil
 }
 
 // publish publishes the state now.

@@ -19,6 +19,8 @@ type Params struct {
 	Joints []string  `param:"joints" default:"" read_only:"true" doc:"names of the joints, in the order in which commands have them; empty: panda_joint1 to panda_joint7"`
 	Start  []float64 `param:"start" default:"" min:"-4" max:"4" unit:"rad" read_only:"true" doc:"angles at which the arm begins; empty: its ready pose"`
 
+	Simulator string `param:"simulator" default:"" enum:",mujoco" read_only:"true" doc:"mujoco: the arm is in that simulator, which make simulators installs; empty: in ours"`
+
 	Period  float64 `param:"period" default:"0.01" min:"0.001" max:"0.1" unit:"s" read_only:"true" doc:"time between two joint states, a whole number of ms"`
 	Timeout float64 `param:"command_timeout" default:"0.1" min:"0.005" max:"10" unit:"s" read_only:"true" doc:"time without a command after which the brakes close"`
 

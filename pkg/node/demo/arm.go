@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/sim/manipulation"
 )
 
 // Programs that move an arm, and their namespace.
@@ -37,6 +38,11 @@ const circling = `{"kind": "circle", "speed": 0.25}`
 // RunArm has an arm follow a circle under payloads that change, while a learner learns from that, until its time is
 // over, or ctx is done. Of the options World, Bundle and Task do not count. The processes have ended when it returns.
 func RunArm(ctx context.Context, o Options) (f *ArmResult, err error) {
+	arm, err := manipulation.NewWorld[float64](o.Simulator) // what is missing is said now, not after the first policy
+	if err != nil {
+		return nil, err
+	}
+	arm.Close()
 	d, err := o.begin(armSpace, armSimulator, armController)
 	if err != nil {
 		return nil, err
@@ -61,7 +67,7 @@ func (d *demo) moveArm(ctx context.Context, w *armWatch) error {
 	if err := d.firstBundle(ctx, &w.watch); err != nil {
 		return err
 	}
-	world := []string{"payload:=0.0"}
+	world := []string{"payload:=0.0", fmt.Sprintf("simulator:=%q", d.Simulator)}
 	if d.Lockstep {
 		world = append(world, "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=60.0")
 	}

@@ -34,8 +34,10 @@ type Options struct {
 	// Lockstep has time wait for each command, and is published on /clock: for machines that are busy with other
 	// things.
 	Lockstep bool
-	Getenv   func(string) string // nil is os.Getenv
-	Say      func(line string)   // takes what happens, a line each
+	// Simulator is that of an arm, as manipulation.NewWorld names them.
+	Simulator string
+	Getenv    func(string) string // nil is os.Getenv
+	Say       func(line string)   // takes what happens, a line each
 
 	atLeast int // bundles that have to have moved an arm before the demo ends, for tests
 }

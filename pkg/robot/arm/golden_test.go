@@ -22,7 +22,7 @@ type golden struct {
 	Jacobian                [6][]float64
 }
 
-// chain is what testdata/panda.xml describes.
+// chain is what MuJoCo had: its payload, and nothing that carries the links.
 func (g *golden) chain() *Chain {
 	c := Panda()
 	c.Compensated = false

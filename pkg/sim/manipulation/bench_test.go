@@ -19,7 +19,8 @@ func BenchmarkFit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	all, n, d := c.record(base, references), 0, armlearning.Prior.System().Dims()
+	all, _ := c.record(base, references)
+	n, d := 0, armlearning.Prior.System().Dims()
 	for i := range all {
 		r := &all[i]
 		length := min(len(r.Weight), rows-n)

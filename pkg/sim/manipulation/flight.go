@@ -5,11 +5,13 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/armlearning"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot"
 	"vnd/pkg/robot/arm"
 	"vnd/pkg/vnd"
+	"vnd/pkg/vnd/bundle"
 )
 
 // runner implements gate.Runner: a law along an episode of a task.
@@ -71,22 +73,37 @@ func ByPolicy(name string, p *vnd.Actor[float32], m *vnd.Model[float32]) Method 
 	}}
 }
 
+// ByBundle is the method of a bundle's policy, with the latent of its model. It refuses one that is of no arm.
+func ByBundle(name string, b *bundle.Bundle) (Method, error) {
+	if _, err := armcontrol.Load(b); err != nil {
+		return Method{}, err
+	}
+	p, err := vnd.ActorFromBundle(b)
+	if err != nil || !vnd.In(b) {
+		return ByPolicy(name, p, nil), err
+	}
+	m, _, err := vnd.FromBundle(b, arm.Reader)
+	return ByPolicy(name, p, m), err
+}
+
 // flightSteps is the length of a flight, and settling its beginning that does not count.
 const flightSteps, settling = 400, 100
 
-// follow follows a reference for some steps under the payload, kg, of each, shows each row and its error, m, and says
-// why the flight ended early.
-func (m *Method) follow(r *arm.Reference, steps int, payload func(k int) float64,
+// follow follows a reference in a world for some steps under the payload, kg, of each, shows each row and its error, m,
+// and says why the flight ended early.
+func (m *Method) follow(w World[float32], r *arm.Reference, steps int, payload func(k int) float64,
 	each func(row arm.Row, off float64)) string {
-	mass := payload(0)
-	s, a, none, truth := newState(), make([]float32, arm.Joints), newState(), Truth(mass)
-	sys := truth.System()
-	f := m.Begin(mass, armlearning.Task(0, r), rand.New(rand.NewPCG(1, 1)), steps, s)
+	mass := math.NaN()
+	s, a := newState(), make([]float32, arm.Joints)
+	f := m.Begin(payload(0), armlearning.Task(0, r), rand.New(rand.NewPCG(1, 1)), steps, s)
 	for k := range steps {
 		if now := payload(k); now != mass {
-			mass, sys = now, Truth(now).System()
+			if err := w.Set(Truth(now)); err != nil {
+				return err.Error()
+			}
+			mass = now
 		}
-		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}
+		row := arm.Row{T: float64(k) * Dt, State: armlearning.Prior.State(s)}
 		tick := f.Tick(row.T, s, a)
 		if tick.Crash != "" {
 			return tick.Crash
@@ -95,7 +112,9 @@ func (m *Method) follow(r *arm.Reference, steps int, payload func(k int) float64
 			row.Torque[j] = float64(x)
 		}
 		each(row, tick.Error)
-		sys.Step(1, s, a, none, s)
+		if err := w.Step(s, a); err != nil {
+			return err.Error()
+		}
 	}
 	return ""
 }
@@ -104,9 +123,9 @@ func (m *Method) follow(r *arm.Reference, steps int, payload func(k int) float64
 func always(mass float64) func(int) float64 { return func(int) float64 { return mass } }
 
 // Fly returns the mean error of a method under a payload, kg, along a reference, m, and why the flight ended early.
-func (m *Method) Fly(mass float64, r *arm.Reference) (mean float64, crash string) {
+func (m *Method) Fly(w World[float32], mass float64, r *arm.Reference) (mean float64, crash string) {
 	k := 0
-	crash = m.follow(r, flightSteps, always(mass), func(_ arm.Row, off float64) {
+	crash = m.follow(w, r, flightSteps, always(mass), func(_ arm.Row, off float64) {
 		if k++; k > settling {
 			mean += off / (flightSteps - settling)
 		}

@@ -18,6 +18,7 @@ import (
 // Budget sizes learning.
 type Budget struct {
 	armlearning.Config
+	World    World[float32] // that is recorded
 	Seed     uint64
 	Masses   []float64 // recorded under, kg
 	Shapes   []string  // of references
@@ -28,7 +29,7 @@ type Budget struct {
 
 // SmallBudget is one of minutes on a core. Its recordings have more to teach than smooth ones.
 func SmallBudget() Budget {
-	b := Budget{Config: armlearning.Default(), Seed: 1, Masses: Masses, Shapes: arm.Shapes,
+	b := Budget{Config: armlearning.Default(), World: NewOwn[float32](), Seed: 1, Masses: Masses, Shapes: arm.Shapes,
 		Speeds: []float64{0.25, 0.5}, Seconds: 10, Progress: func(string, ...any) {}}
 	b.Policy.Epochs, b.Fit.Train.Updates, b.Fit.Train.Minutes = 6000, 6000, 60
 	return b
@@ -68,7 +69,8 @@ func (b *Budget) Learn(ctx context.Context, references []*arm.Reference) (*Learn
 	if err != nil {
 		return nil, err
 	}
-	f, err := b.fit(ctx, b.record(base, references))
+	recordings, arms := b.record(base, references)
+	f, err := b.fit(ctx, recordings)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func (b *Budget) Learn(ctx context.Context, references []*arm.Reference) (*Learn
 		return nil, err
 	}
 	out := &Learned{Base: base, Improved: better, Model: f.Model}
-	out.Verdict, err = b.judge(ctx, out, task)
+	out.Verdict, err = b.judge(ctx, out, task, arms)
 	return out, err
 }
 
@@ -100,16 +102,19 @@ func (b *Budget) training(task robot.Task[float32]) train.Options {
 	}}
 }
 
-// record flies a policy under the payloads along references.
-func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out []fit.Recording) {
+// record flies a policy under the payloads along references. It also returns the arms that the flights show.
+func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out []fit.Recording, arms []arm.Robot) {
 	for i, mass := range b.Masses {
 		for j, r := range references {
 			rows := b.fly(p, nil, mass, r, b.drawn(i, j))
 			out = append(out, stretches.Recordings(armlearning.Prior, fmt.Sprintf("%g kg, %d", mass, j),
 				[][]arm.Row{rows}, nil)...)
+			if a, err := arm.Identify(rows, Dt); err == nil { // else it is too short
+				arms = append(arms, a)
+			}
 		}
 	}
-	return out
+	return out, arms
 }
 
 // drawn is what the flight under payload i along reference j draws from.
@@ -120,10 +125,10 @@ func (b *Budget) drawn(i, j int) *rand.Rand { return rand.New(rand.NewPCG(b.Seed
 func (b *Budget) fly(p *vnd.Actor[float32], m *vnd.Model[float32], mass float64, r *arm.Reference,
 	rng *rand.Rand) (rows []arm.Row) {
 	truth, steps := Truth(mass), int(b.Seconds/Dt)
-	sys, s, a, none := truth.System(), newState(), make([]float32, arm.Joints), newState()
+	s, a, err := newState(), make([]float32, arm.Joints), b.World.Set(truth)
 	f := armlearning.Vehicle(armlearning.Task(armlearning.Spread, r)).Begin(p, m, truth, rng, steps, s)
 	var extra arm.Torque
-	for k := range steps {
+	for k := 0; k < steps && err == nil; k++ {
 		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}
 		if f.Tick(row.T, s, a).Crash != "" {
 			break
@@ -134,7 +139,7 @@ func (b *Budget) fly(p *vnd.Actor[float32], m *vnd.Model[float32], mass float64,
 			row.Torque[j] = float64(a[j])
 		}
 		rows = append(rows, row)
-		sys.Step(1, s, a, none, s)
+		err = b.World.Step(s, a)
 	}
 	return rows
 }
@@ -149,8 +154,9 @@ func (b *Budget) fit(ctx context.Context, recordings []fit.Recording) (*fit.Fit,
 		}})
 }
 
-// judge asks the gate whether the improved policy may follow the base.
-func (b *Budget) judge(ctx context.Context, l *Learned, task robot.Task[float32]) (*gate.Verdict, error) {
+// judge asks the gate whether the improved policy may follow the base, on arms.
+func (b *Budget) judge(ctx context.Context, l *Learned, task robot.Task[float32], arms []arm.Robot) (*gate.Verdict,
+	error) {
 	candidate, err := armlearning.Pack(l.Model, l.Improved)
 	if err != nil {
 		return nil, err
@@ -158,10 +164,6 @@ func (b *Budget) judge(ctx context.Context, l *Learned, task robot.Task[float32]
 	current, err := armlearning.Pack(l.Model, l.Base)
 	if err != nil {
 		return nil, err
-	}
-	var arms []arm.Robot
-	for _, mass := range Masses {
-		arms = append(arms, Truth(mass))
 	}
 	return armlearning.NewGate(b.Gate.Config, task, arms, b.Seed).Evaluate(ctx, candidate, current, nil)
 }

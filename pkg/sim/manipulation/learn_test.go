@@ -28,11 +28,11 @@ func TestPayloadsAreLearned(t *testing.T) {
 		t.Errorf("refused: %q", l.Verdict.Reasons())
 	}
 	base, improved := ByPolicy("base", l.Base, nil), ByPolicy("improved", l.Improved, l.Model)
-	sags, crash := base.Fly(heavy, references[0])
+	sags, crash := base.Fly(ours, heavy, references[0])
 	if crash != "" {
 		t.Fatal(crash)
 	}
-	if off, crash := improved.Fly(heavy, references[0]); crash != "" || !(off < 0.5*sags) {
+	if off, crash := improved.Fly(ours, heavy, references[0]); crash != "" || !(off < 0.5*sags) {
 		t.Errorf("improved, it errs by %g m, the base by %g m %s", off, sags, crash)
 	}
 	if share, windows := b.Recognise(l, references); windows < 100 || !(share > 2/float64(len(Masses))) {
@@ -43,7 +43,7 @@ func TestPayloadsAreLearned(t *testing.T) {
 // TestTableCountsCrashes: a method that is lost has no error.
 func TestTableCountsCrashes(t *testing.T) {
 	var out strings.Builder
-	all := Compare([]*arm.Reference{circle(t)}, ByLaw("limp", func() Law { return limp{} }))
+	all := Compare(ours, []*arm.Reference{circle(t)}, ByLaw("limp", func() Law { return limp{} }))
 	if err := Table(&out, all); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,10 @@ package manipulation
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"strings"
 
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/learning/armlearning"
@@ -12,13 +15,43 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Laws are the peers that learn nothing from recordings, at their best gains of a sweep over two payloads and two
-// references: a pole for computed torque, and slope, feedback and rate of the adaptive law.
-func Laws() []Method {
-	return []Method{
-		ByLaw("computed torque", func() Law { return armcontrol.NewComputedTorque(armcontrol.Pole, Dt) }),
-		ByLaw("adaptive", func() Law { return NewAdaptive(40, 40, 10) }),
+// Laws are the peers that learn nothing from recordings, each with those gains of a grid that err least in a world. It
+// says which: a pole for computed torque, and slope, feedback and rate of the adaptive law.
+func Laws(w World[float32], references []*arm.Reference, say func(format string, a ...any)) []Method {
+	var poles, gains []Method
+	for _, pole := range []float64{20, 25, 27.5, 30, 32.5, 35, 40} {
+		poles = append(poles, ByLaw(fmt.Sprintf("computed torque, pole %g", pole),
+			func() Law { return armcontrol.NewComputedTorque(pole, Dt) }))
 	}
+	for _, slope := range []float64{20, 30, 40, 50, 60} {
+		for _, feedback := range []float64{20, 30, 40, 50} {
+			for _, rate := range []float64{5, 7, 10, 14} {
+				gains = append(gains, ByLaw(fmt.Sprintf("adaptive, gains %g, %g and %g", slope, feedback, rate),
+					func() Law { return NewAdaptive(slope, feedback, rate) }))
+			}
+		}
+	}
+	all := []Method{best(w, references, poles), best(w, references, gains)}
+	for i := range all {
+		say("the best %s", all[i].Name)
+		all[i].Name, _, _ = strings.Cut(all[i].Name, ",")
+	}
+	return all
+}
+
+// best is the method that errs least without a payload and under the greatest, along the first and the last reference.
+func best(w World[float32], references []*arm.Reference, methods []Method) (best Method) {
+	least := math.Inf(1)
+	for _, m := range methods {
+		sum := 0.
+		for _, mass := range []float64{0, arm.MaxPayload} {
+			sum += m.mean(w, mass, []*arm.Reference{references[0], references[len(references)-1]})
+		}
+		if sum < least { // a lost flight has no number
+			least, best = sum, m
+		}
+	}
+	return best
 }
 
 // An oracle's training takes coarse steps of the integrator in Dt, where the robot takes more. For each of eleven

@@ -24,11 +24,11 @@ const (
 // Returns are the times, s, from a swap of payloads until the mean error over 0.2 s is within 1.2 times that of a
 // flight that has had the new payload all along, there on the reference: for each swap along each reference. Infinite
 // is one that never is, or is lost.
-func (m *Method) Returns(references []*arm.Reference) (all []float64) {
+func (m *Method) Returns(w World[float32], references []*arm.Reference) (all []float64) {
 	for _, r := range references {
 		for _, swap := range swaps {
-			steady, _ := m.errors(r, always(swap[1]))
-			swapped, crash := m.errors(r, func(k int) float64 { return swap[min(k/swapAt, 1)] })
+			steady, _ := m.errors(w, r, always(swap[1]))
+			swapped, crash := m.errors(w, r, func(k int) float64 { return swap[min(k/swapAt, 1)] })
 			if crash != "" {
 				swapped = nil
 			}
@@ -39,8 +39,9 @@ func (m *Method) Returns(references []*arm.Reference) (all []float64) {
 }
 
 // errors are those of each step, m.
-func (m *Method) errors(r *arm.Reference, payload func(int) float64) (all []float64, crash string) {
-	crash = m.follow(r, flightSteps, payload, func(_ arm.Row, off float64) { all = append(all, off) })
+func (m *Method) errors(w World[float32], r *arm.Reference, payload func(int) float64) (all []float64,
+	crash string) {
+	crash = m.follow(w, r, flightSteps, payload, func(_ arm.Row, off float64) { all = append(all, off) })
 	return all, crash
 }
 
@@ -70,7 +71,8 @@ func (b *Budget) Recognise(l *Learned, references []*arm.Reference) (share float
 		for j, r := range references {
 			known[i] = append(known[i], latents(l.Model, b.fly(l.Base, nil, mass, r, b.drawn(i, j)))...)
 			var rows []arm.Row
-			improved.follow(r, flightSteps, always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
+			keep := func(row arm.Row, _ float64) { rows = append(rows, row) }
+			improved.follow(b.World, r, flightSteps, always(mass), keep)
 			unseen[i] = append(unseen[i], latents(l.Model, rows)...)
 		}
 	}
@@ -86,7 +88,7 @@ func (b *Budget) Report(w io.Writer, l *Learned, references []*arm.Reference, al
 	share, windows := b.Recognise(l, references)
 	fmt.Fprintf(w, "the nearest latents tell the payload in %.1f %% of %d windows\n", 100*share, windows)
 	for _, m := range all {
-		times := m.Returns(references)
+		times := m.Returns(b.World, references)
 		slices.Sort(times)
 		n := len(times)
 		fmt.Fprintf(w, "%s is steady after a swap of payloads in %.2f s at the median of %d, %.2f s at the 95th "+

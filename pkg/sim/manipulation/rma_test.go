@@ -21,8 +21,8 @@ func TestAdapterReadsThePayload(t *testing.T) {
 	m.Net.Init(a.rng)
 	for _, mass := range []float64{0, 3} {
 		var rows []arm.Row
-		law := Laws()[0]
-		law.follow(circle(t), 200, always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
+		keep := func(row arm.Row, _ float64) { rows = append(rows, row) }
+		computedTorque.follow(ours, circle(t), 200, always(mass), keep)
 		a.add(rows[50:], mass)
 	}
 	first, last := a.learn(1), a.learn(60)

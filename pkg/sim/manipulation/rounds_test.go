@@ -55,17 +55,11 @@ func newBeside(t *testing.T, b Budget, set func(*armlearning.Rounds)) *beside {
 
 // method is that of the bundle that flies.
 func (b *beside) method() Method {
-	p, err := vnd.ActorFromBundle(b.current)
+	m, err := ByBundle("current", b.current)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var m *vnd.Model[float32]
-	if vnd.In(b.current) {
-		if m, _, err = vnd.FromBundle(b.current, arm.Reader); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-	return ByPolicy("current", p, m)
+	return m
 }
 
 // moves follows the circle under payloads, kg, and has the learner see it.
@@ -74,7 +68,7 @@ func (b *beside) moves(masses ...float64) {
 	for _, mass := range masses {
 		var rows []arm.Row
 		keep := func(row arm.Row, _ float64) { rows = append(rows, row) }
-		if crash := m.follow(b.circle, 500, always(mass), keep); crash != "" {
+		if crash := m.follow(ours, b.circle, 500, always(mass), keep); crash != "" {
 			b.t.Fatal(crash)
 		}
 		b.Add(rows)
@@ -85,7 +79,7 @@ func (b *beside) moves(masses ...float64) {
 func (b *beside) errs(masses ...float64) (mean float64) {
 	m := b.method()
 	for _, mass := range masses {
-		mean += m.mean(mass, []*arm.Reference{b.circle}) / float64(len(masses))
+		mean += m.mean(ours, mass, []*arm.Reference{b.circle}) / float64(len(masses))
 	}
 	return mean
 }

@@ -21,7 +21,7 @@ const (
 
 // Smooth prints, for each payload along each shape, what a policy learns as vnd fit and vnd train have it learn: from
 // one recording of computed torque along that shape, without anything random beside it.
-func Smooth(ctx context.Context, out io.Writer, seed uint64, masses []float64) error {
+func Smooth(ctx context.Context, out io.Writer, w World[float32], seed uint64, masses []float64) error {
 	b := SmallBudget()
 	b.Seed = seed
 	references, err := b.References()
@@ -37,11 +37,11 @@ func Smooth(ctx context.Context, out io.Writer, seed uint64, masses []float64) e
 		"base, all", "improved, all")
 	for _, mass := range masses {
 		for _, shape := range arm.Shapes {
-			own, err := arm.NewReference(shape, smoothSpeed, Dt)
+			along, err := arm.NewReference(shape, smoothSpeed, Dt)
 			if err != nil {
 				return err
 			}
-			rows, err := recordSmooth(own, mass)
+			rows, err := recordSmooth(w, along, mass)
 			if err != nil {
 				return err
 			}
@@ -50,19 +50,19 @@ func Smooth(ctx context.Context, out io.Writer, seed uint64, masses []float64) e
 				return err
 			}
 			before, after := ByPolicy("base", base, nil), ByPolicy("improved", s.improved, s.model)
-			here := []*arm.Reference{own}
+			here := []*arm.Reference{along}
 			fmt.Fprintf(out, "%9s %4g kg %6.2f %6.2f %6.2f %8.2f %9.2f %13.2f\n", shape, mass, 1000*s.Model,
-				1000*s.Prior, before.mean(mass, here), after.mean(mass, here), before.mean(mass, references),
-				after.mean(mass, references))
+				1000*s.Prior, before.mean(w, mass, here), after.mean(w, mass, here), before.mean(w, mass, references),
+				after.mean(w, mass, references))
 		}
 	}
 	return nil
 }
 
 // mean is the mean error over references, mm; not a number where one is lost.
-func (m *Method) mean(mass float64, references []*arm.Reference) (mean float64) {
+func (m *Method) mean(w World[float32], mass float64, references []*arm.Reference) (mean float64) {
 	for _, r := range references {
-		off, _ := m.Fly(mass, r)
+		off, _ := m.Fly(w, mass, r)
 		mean += 1000 * off / float64(len(references))
 	}
 	return mean
@@ -94,9 +94,10 @@ func fromSmooth(ctx context.Context, c armlearning.Config, seed uint64, rows []a
 }
 
 // recordSmooth records computed torque along a reference under a payload, kg.
-func recordSmooth(r *arm.Reference, mass float64) (rows []arm.Row, err error) {
+func recordSmooth(w World[float32], r *arm.Reference, mass float64) (rows []arm.Row, err error) {
 	m := ByLaw("computed torque", func() Law { return armcontrol.NewComputedTorque(armcontrol.Pole, Dt) })
-	crash := m.follow(r, int(smoothSeconds/Dt), always(mass), func(row arm.Row, _ float64) { rows = append(rows, row) })
+	keep := func(row arm.Row, _ float64) { rows = append(rows, row) }
+	crash := m.follow(w, r, int(smoothSeconds/Dt), always(mass), keep)
 	if crash != "" {
 		return nil, fmt.Errorf("computed torque under %g kg: %s", mass, crash)
 	}

@@ -28,7 +28,7 @@ func TestSmoothRecordingsTeach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := recordSmooth(all[0], mass)
+	rows, err := recordSmooth(ours, all[0], mass)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestSmoothRecordingsTeach(t *testing.T) {
 		t.Error(s)
 	}
 	before, after := ByPolicy("base", base, nil), ByPolicy("improved", s.improved, s.model)
-	if was, is := before.mean(mass, all), after.mean(mass, all); !(is < 0.8*was) {
+	if was, is := before.mean(ours, mass, all), after.mean(ours, mass, all); !(is < 0.8*was) {
 		t.Errorf("it errs by %.2f mm, the base by %.2f", is, was)
 	}
 }
@@ -55,7 +55,7 @@ func TestPredictionFindsWorseFits(t *testing.T) {
 	for i := range m.Net.Params {
 		m.Net.Params[i] = 1
 	}
-	rows, err := recordSmooth(circle(t), 0)
+	rows, err := recordSmooth(ours, circle(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,14 @@ type Errors struct {
 	Crashes int
 }
 
-// Compare follows references by methods, under each payload.
-func Compare(references []*arm.Reference, methods ...Method) (all []Errors) {
+// Compare follows references by methods in a world, under each payload.
+func Compare(w World[float32], references []*arm.Reference, methods ...Method) (all []Errors) {
 	for _, m := range methods {
 		e := Errors{Name: m.Name}
 		for _, mass := range Masses {
 			mean := 0.
 			for _, r := range references {
-				off, crash := m.Fly(mass, r)
+				off, crash := m.Fly(w, mass, r)
 				if crash != "" {
 					e.Crashes++
 				}

@@ -1,7 +1,7 @@
 """Writes the bag beside it: a Panda of MuJoCo with 2 kg moves for three seconds, recorded by PyPI rosbags.
 
 Joint states come at 100 Hz, joint 7 first and behind a finger, torques at 50 Hz beside what carries the links.
-Run with: python3 make_bag.py ../../../robot/arm/testdata/panda.xml   (numpy, mujoco 4, rosbags 0.11)
+Run with: python3 make_bag.py ../../../sim/manipulation/panda.xml   (numpy, mujoco 4, rosbags 0.11)
 """
 import pathlib
 import sys
@@ -29,6 +29,7 @@ def main(path):
     model.body_mass[body], model.body_inertia[body] = 2, 1e-9  # a point
     bare.body_mass[body], bare.body_inertia[body] = 0, 0
     for m in (model, bare):
+        m.body_gravcomp[:] = 0
         mujoco.mj_setConst(m, mujoco.MjData(m))
     data, free = mujoco.MjData(model), mujoco.MjData(bare)
     data.qpos[:] = HOME

@@ -1,4 +1,5 @@
-"""Writes golden.json: what MuJoCo makes of panda.xml, and central differences of it.
+"""Writes golden.json: what MuJoCo makes of the arm of pkg/sim/manipulation without limits, whose own weight nothing
+carries, and central differences of it.
 
 Run with: python3 golden.py > golden.json   (numpy, mujoco 4)
 """
@@ -9,7 +10,7 @@ import mujoco
 import numpy as np
 
 N, EPS = 7, 1e-6
-HERE = pathlib.Path(__file__).parent
+PANDA = pathlib.Path(__file__).parents[3] / "sim/manipulation/panda.xml"
 
 
 def accelerate(model, data, x):
@@ -19,8 +20,9 @@ def accelerate(model, data, x):
 
 
 def case(rng, payload, damping):
-    model = mujoco.MjModel.from_xml_path(str(HERE / "panda.xml"))
-    model.dof_damping[:] = damping
+    model = mujoco.MjModel.from_xml_path(str(PANDA))
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    model.body_gravcomp[:], model.dof_damping[:] = 0, damping
     if not payload:
         body = model.body("payload").id
         model.body_mass[body], model.body_inertia[body] = 0, 0
