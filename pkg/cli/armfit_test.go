@@ -93,6 +93,11 @@ func TestWorseFitsAreRefused(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatal(stderr, err)
 	}
+	code, _, stderr = run(t, "train", "--robot", "arm", "--task", "track_pose", "--bundle", model, "--out", out, "-p",
+		"latent:=5")
+	if want := "-p latent:=5: expected 2, as " + model + " has"; code == 0 || !strings.Contains(stderr, want) {
+		t.Errorf("%d, %q, expected %q", code, stderr, want)
+	}
 	if err := b.SetMetrics(heldOut, stretches.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +105,7 @@ func TestWorseFitsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr = run(t, "train", "--robot", "arm", "--task", "track_pose", "--bundle", model, "--out", out)
-	want := "predictions are off by 2 mm after 0.1 s, by the prior alone by 1 mm, expected less"
+	const want = "predictions are off by 2 mm after 0.1 s, by the prior alone by 1 mm, expected less"
 	if code == 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("%d, %q, expected %q in one line", code, stderr, want)
 	}

@@ -77,7 +77,7 @@ func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, er
 	if improve {
 		c = armlearning.Default().Policy
 	}
-	if err := settle(&c, trainNode, t.Config, t.Param); err != nil {
+	if err := settle(&c, trainNode, t.Config, nil); err != nil {
 		return c, err
 	}
 	switch {
@@ -86,7 +86,12 @@ func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, er
 	case a.from != nil:
 		c.Latent = a.from.Latent
 	}
-	return c, nil
+	latent := c.Latent
+	err := set(&c, t.Param)
+	if err == nil && c.Latent != latent && (a.model != nil || a.from != nil) {
+		err = fmt.Errorf("-p latent:=%d: expected %d, as %s has", c.Latent, latent, t.Bundle)
+	}
+	return c, err
 }
 
 // armReferences are those of the file, with its text, or else all shapes at two speeds.

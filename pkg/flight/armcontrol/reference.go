@@ -11,11 +11,8 @@ import (
 	"vnd/pkg/robot/arm"
 )
 
-// longest is the length of a reference's JSON, and slowestTool the least speed, m/s: a round has so many rows.
-const (
-	longest     = 1000
-	slowestTool = 0.02
-)
+// longest is the length of a reference's JSON.
+const longest = 1000
 
 // ParseReference makes a reference of one JSON object, as {"kind": "circle", "speed": 0.25}, in rows of dt seconds.
 // kind is one of arm.Shapes, and speed the mean of the tool's, m/s.
@@ -37,9 +34,6 @@ func ParseReference(data []byte, dt float64) (*arm.Reference, error) {
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("something follows the JSON object, expected nothing")
-	}
-	if !(x.Speed >= slowestTool && x.Speed <= 1) {
-		return nil, fmt.Errorf("speed is %g, expected %g to 1 m/s", x.Speed, slowestTool)
 	}
 	return arm.NewReference(x.Kind, x.Speed, dt)
 }

@@ -188,7 +188,7 @@ func TestTasksAreRefused(t *testing.T) {
 	r.addStates(r.states(), ros.Info{})
 	for want, q := range map[string][2]string{
 		`task is "hover", expected "track_pose"`:                {"hover", ""},
-		`reference_json: reference "square" at 0.25 m/s, exp`:   {"track_pose", `{"kind": "square"}`},
+		`reference_json: reference "square", exp`:               {"track_pose", `{"kind": "square"}`},
 		`reference_json: speed is 0, expected 0.02 to 1 m/s`:    {"track_pose", `{"kind": "circle", "speed": 0}`},
 		`reference_json: speed is 2, expected 0.02 to 1 m/s`:    {"track_pose", `{"kind": "circle", "speed": 2}`},
 		`reference_json: it is of type array; expected as {"k`:  {"track_pose", `[]`},

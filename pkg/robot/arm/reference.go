@@ -41,8 +41,12 @@ func point(shape string, phase float64) so3.Vec3 {
 
 // NewReference follows a shape at a mean speed, m/s, in rows of dt seconds. A round has a whole number of rows.
 func NewReference(shape string, speed, dt float64) (*Reference, error) {
-	if !slices.Contains(Shapes, shape) || !(speed > 0 && speed <= 1) {
-		return nil, fmt.Errorf("reference %q at %g m/s, expected one of %q at 0 to 1 m/s", shape, speed, Shapes)
+	const slowest, fastest = 0.02, 1.0 // the slower, the more rows
+	if !slices.Contains(Shapes, shape) {
+		return nil, fmt.Errorf("reference %q, expected one of %q", shape, Shapes)
+	}
+	if !(speed >= slowest && speed <= fastest) {
+		return nil, fmt.Errorf("speed is %g, expected %g to %g m/s", speed, slowest, fastest)
 	}
 	const chords = 2000
 	var length float64

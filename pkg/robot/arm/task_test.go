@@ -62,8 +62,9 @@ func strays(c *Chain, r *Reference, i int, dt float64) (off, left float64) {
 
 func TestReferencesAreRefused(t *testing.T) {
 	for want, r := range map[string]func() error{
-		`"square" at 0.5`: func() error { _, err := NewReference("square", 0.5, 0.02); return err },
-		`at -1 m/s`:       func() error { _, err := NewReference("circle", -1, 0.02); return err },
+		`reference "square", expected one of`: func() error { _, err := NewReference("square", 0.5, 0.02); return err },
+		`speed is -1, expected 0.02 to 1 m/s`: func() error { _, err := NewReference("circle", -1, 0.02); return err },
+		`speed is 1.1, expected 0.02 to 1 m`:  func() error { _, err := NewReference("circle", 1.1, 0.02); return err },
 		"does not reach": func() error {
 			q := Home
 			return Panda().Reach(so3.Vec3{X: 2}, so3.Identity().Mat3(), Home[:], q[:])
