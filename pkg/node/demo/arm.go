@@ -67,7 +67,10 @@ func (d *demo) moveArm(ctx context.Context, w *armWatch) error {
 	if err := d.firstBundle(ctx, &w.watch); err != nil {
 		return err
 	}
-	world := []string{"payload:=0.0", fmt.Sprintf("simulator:=%q", d.Simulator)}
+	world := []string{"payload:=0.0"}
+	if d.Simulator != "" { // else a parameter file may name one
+		world = append(world, "simulator:="+d.Simulator)
+	}
 	if d.Lockstep {
 		world = append(world, "lockstep:=true", "lockstep_paced:=true", "lockstep_patience:=60.0")
 	}

@@ -18,7 +18,7 @@ import (
 // Budget sizes learning.
 type Budget struct {
 	armlearning.Config
-	World    World[float32] // that is recorded
+	World    World[float32] // whose arm is recorded and judged
 	Seed     uint64
 	Masses   []float64 // recorded under, kg
 	Shapes   []string  // of references

@@ -58,8 +58,8 @@ func best(w World[float32], references []*arm.Reference, methods []Method) (best
 // payloads it has a share of the epochs: in all almost four times those of ours.
 const coarse, share = 5, 3
 
-// oracle improves the base for each payload, in the dynamics that the arm truly has under it. In flight the payload
-// chooses the policy.
+// oracle improves the base for each payload, in our dynamics with all that is hidden. In flight the payload chooses the
+// policy.
 func (b *Budget) oracle(ctx context.Context, references []*arm.Reference,
 	base *vnd.Actor[float32]) (Method, error) {
 	each := *b

@@ -20,8 +20,8 @@ func code(mass float64, z []float32) {
 }
 
 // rma is rapid motor adaptation (A. Kumar et al., "RMA: rapid motor adaptation for legged robots", 2021): the base is
-// improved in the arm's true dynamics, as oracles are, told the payload of each episode. Then an encoder learns to read
-// that of the last window, in flights that it commands itself.
+// improved in our dynamics with all that is hidden, as oracles are, told the payload of each episode. Then an encoder
+// learns to read that of the last window, in flights that it commands itself.
 func (b *Budget) rma(ctx context.Context, references []*arm.Reference, ours *Learned) (Method, error) {
 	systems := make([]robot.System[float32], len(Masses))
 	for i, mass := range Masses {

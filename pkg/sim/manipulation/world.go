@@ -21,7 +21,7 @@ type World[F kernel.Float] interface {
 	Close()
 }
 
-// NewWorld returns an arm in our own dynamics, or where the simulator is named in that one. Set comes before Step.
+// NewWorld returns an arm in our own dynamics, or in the simulator that is named. Set comes before Step.
 func NewWorld[F kernel.Float](simulator string) (World[F], error) {
 	switch simulator {
 	case "":
@@ -55,8 +55,11 @@ func NewOwn[F kernel.Float]() World[F] {
 }
 
 func (w *own[F]) Set(truth arm.Robot) error {
+	if err := truth.Check(); err != nil {
+		return err
+	}
 	w.arm = arm.New[F](truth)
-	return truth.Check()
+	return nil
 }
 
 func (w *own[F]) Step(s, a []F) error {
