@@ -20,12 +20,14 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "learn for seconds along one circle")
-	peers := flag.Bool("peers", false, "also learn what it is compared with: for a quarter of an hour of a core")
+	var o options
+	flag.BoolVar(&o.oracle, "oracle", false, "also learn a policy for each payload: for five minutes of a core")
+	flag.BoolVar(&o.peers, "peers", false, "also learn what it is compared with: for a quarter of an hour of a core")
+	flag.StringVar(&o.beside, "beside", "", "bundle to compare, too, such as one of the other simulator")
+	flag.StringVar(&o.picture, "plot", "", "picture of the errors under each payload, PNG")
 	seed := flag.Uint64("seed", 1, "of all that is drawn")
-	picture := flag.String("plot", "", "picture of the errors under each payload, PNG")
 	smooth := flag.Bool("smooth", false, "learn from recordings without random torques, as of bags, and write nothing")
 	simulator := flag.String("simulator", "", "mujoco: that simulator's arm is recorded and followed; empty: ours is")
-	beside := flag.String("beside", "", "bundle to compare, too, such as one that was learned in the other simulator")
 	flag.Parse()
 	b := manipulation.SmallBudget()
 	if *quick {
@@ -42,22 +44,28 @@ func main() {
 	case *smooth:
 		err = manipulation.Smooth(context.Background(), os.Stdout, b.World, *seed, []float64{0, 1, 2, 3})
 	case flag.NArg() != 1:
-		log.Fatal("usage: arm [-quick] [-peers] [-seed N] [-simulator mujoco] [-beside B.vnd] [-plot F.png] BUNDLE, " +
-			"or arm -smooth [-seed N] [-simulator mujoco]")
+		log.Fatal("usage: arm [-quick] [-oracle] [-peers] [-seed N] [-simulator mujoco] [-beside B.vnd] " +
+			"[-plot F.png] BUNDLE, or arm -smooth [-seed N] [-simulator mujoco]")
 	default:
-		err = run(context.Background(), &b, *peers, *beside, *picture, flag.Arg(0))
+		err = run(context.Background(), &b, &o, flag.Arg(0))
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, b *manipulation.Budget, peers bool, beside, picture, out string) error {
+// options are what is compared and drawn.
+type options struct {
+	oracle, peers   bool
+	beside, picture string
+}
+
+func run(ctx context.Context, b *manipulation.Budget, o *options, out string) error {
 	references, err := b.References()
 	if err != nil {
 		return err
 	}
-	others, err := read(beside)
+	others, err := read(o.beside)
 	if err != nil {
 		return err
 	}
@@ -69,7 +77,14 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, beside, pictur
 		manipulation.ByPolicy("improved", l.Improved, l.Model)}, others...)
 	methods = append(methods, manipulation.Laws(b.World, references, b.Progress)...)
 	b.Report(os.Stdout, l, references, methods)
-	if peers {
+	if o.oracle || o.peers {
+		oracle, err := b.Oracle(ctx, references, l.Base)
+		if err != nil {
+			return err
+		}
+		methods = append(methods, oracle)
+	}
+	if o.peers {
 		others, err := b.Peers(ctx, references, l)
 		if err != nil {
 			return err
@@ -80,7 +95,7 @@ func run(ctx context.Context, b *manipulation.Budget, peers bool, beside, pictur
 	if err := manipulation.Table(os.Stdout, all); err != nil {
 		return err
 	}
-	if err := draw(picture, all); err != nil {
+	if err := draw(o.picture, all); err != nil {
 		return err
 	}
 	return write(out, l)

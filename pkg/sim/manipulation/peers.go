@@ -58,9 +58,9 @@ func best(w World[float32], references []*arm.Reference, methods []Method) (best
 // payloads it has a share of the epochs: in all almost four times those of ours.
 const coarse, share = 5, 3
 
-// oracle improves the base for each payload, in our dynamics with all that is hidden. In flight the payload chooses the
+// Oracle improves the base for each payload, in our dynamics with all that is hidden. In flight the payload chooses the
 // policy.
-func (b *Budget) oracle(ctx context.Context, references []*arm.Reference,
+func (b *Budget) Oracle(ctx context.Context, references []*arm.Reference,
 	base *vnd.Actor[float32]) (Method, error) {
 	each := *b
 	each.Policy.Epochs /= share
@@ -81,18 +81,13 @@ func (b *Budget) oracle(ctx context.Context, references []*arm.Reference,
 	}}, nil
 }
 
-// Peers are the oracle, RMA, and what learns as b does but from flights under one payload alone, the middle one, or
-// without a latent.
+// Peers are RMA, and what learns as b does but from flights under the middle payload alone, or without a latent.
 func (b *Budget) Peers(ctx context.Context, references []*arm.Reference, ours *Learned) ([]Method, error) {
-	oracle, err := b.oracle(ctx, references, ours.Base)
-	if err != nil {
-		return nil, err
-	}
 	rma, err := b.rma(ctx, references, ours)
 	if err != nil {
 		return nil, err
 	}
-	all, single, simple := []Method{oracle, rma}, *b, *b
+	all, single, simple := []Method{rma}, *b, *b
 	single.Masses = Masses[len(Masses)/2:][:1]
 	simple.Fit.Model.Latent, simple.Base.Latent, simple.Policy.Latent = 0, 0, 0
 	for _, x := range []struct {
