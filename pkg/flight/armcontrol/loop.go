@@ -33,7 +33,7 @@ func (c *Config) Check() error {
 }
 
 const (
-	Pole   = 30   // of the law, rad/s: the best of benchmarks/manipulation.md
+	Pole   = 30   // of the law, rad/s: 32.5 errs less, and 40 far more (benchmarks/manipulation.md)
 	Period = 0.02 // between two commands at most, s: with a longer one the law's poles would be unstable
 
 	leap  = 1.    // s: states that are further apart are of a clock that was set

@@ -1,5 +1,5 @@
-// Package manipulation flies the arm of package arm in a simulator of its own, under payloads that it does not know of,
-// and compares what learns them with adaptive control.
+// Package manipulation flies the arm of package arm, in our own dynamics or in MuJoCo, under payloads that it does not
+// know of, and compares what learns them with adaptive control.
 package manipulation
 
 import (
