@@ -58,7 +58,7 @@ func FastDDS(s Settings) (rmw.Context, error) {
 		Log: func(line string) { s.Log.Debug().Msg(line) },
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("RMW_IMPLEMENTATION is %s: %w", cmp.Or(s.Getenv("RMW_IMPLEMENTATION"), "not set"), err)
 	}
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave, SampleIdentity: true})
 }
@@ -92,9 +92,6 @@ func ByEnvironment(s Settings) (rmw.Context, error) {
 		join = FastDDS
 	}
 	c, err := join(s)
-	if err != nil && chosen != rmw.Cyclone {
-		return nil, fmt.Errorf("RMW_IMPLEMENTATION is %s: %w", cmp.Or(s.Getenv("RMW_IMPLEMENTATION"), "not set"), err)
-	}
 	if distro := s.Getenv("ROS_DISTRO"); err == nil && distro != "" && s.Getenv("RMW_IMPLEMENTATION") == "" {
 		s.Log.Info().Msgf("speaks %s: RMW_IMPLEMENTATION is not set, and ROS_DISTRO is %.60s", chosen, distro)
 	}

@@ -44,16 +44,20 @@ func TestMiddlewares(t *testing.T) {
 // A program says in one line what is missing for the middleware that was chosen, and warns of
 // one that it does not know, and of such a distribution.
 func TestChosenMiddleware(t *testing.T) {
-	for chosen, want := range map[string]string{
-		rmw.FastDDS:        "RMW_IMPLEMENTATION is rmw_fastrtps_cpp: no backend of Fast DDS: apt-get install",
-		rmw.FastDDSDynamic: "RMW_IMPLEMENTATION is rmw_fastrtps_dynamic_cpp: no backend of Fast DDS",
+	for _, c := range []struct{ chosen, variable, want string }{
+		{rmw.FastDDS, "VND_FASTDDS=/nope.so",
+			"RMW_IMPLEMENTATION is rmw_fastrtps_cpp: no backend of Fast DDS: apt-get install"},
+		{rmw.FastDDSDynamic, "VND_FASTDDS=/nope.so",
+			"RMW_IMPLEMENTATION is rmw_fastrtps_dynamic_cpp: no backend of Fast DDS"},
+		{rmw.FastDDS, "ROS_DOMAIN_ID=300", `.test: ROS_DOMAIN_ID is "300", expected`},
 	} {
-		p, stdout, stderr := startIn(t, append(speaking(chosen), "VND_FASTDDS=/nope.so"), nil, "robot")
+		p, stdout, stderr := startIn(t, append(speaking(c.chosen), c.variable), nil, "robot")
 		io.Copy(io.Discard, stdout)
 		if err := p.Wait(); strings.Contains(stderr.String(), "built without C") {
 			t.Skip(stderr)
-		} else if err == nil || !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%s: %v, %s, expected one line with %q", chosen, err, stderr, want)
+		} else if err == nil || !strings.Contains(stderr.String(), c.want) ||
+			strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%+v: %v, %s, expected one line", c, err, stderr)
 		}
 	}
 	for _, c := range []struct {

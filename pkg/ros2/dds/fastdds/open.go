@@ -39,18 +39,17 @@ func Open(c Config) (dds.Participant, error) {
 	defer C.free(data)
 	defer C.free(unsafe.Pointer(at))
 	defer C.free(unsafe.Pointer(pairs))
-	_, old := os.LookupEnv("FASTRTPS_DEFAULT_PROFILES_FILE")
-	_, newer := os.LookupEnv("FASTDDS_DEFAULT_PROFILES_FILE")
+	profiles := profiles(C.GoString(l.fastdds))
 	config := C.struct_vnd_fast_config{domain: C.uint32_t(c.Domain), localhost: C.bool(c.Localhost),
 		alone: C.bool(c.Alone), unicast: C.bool(c.Unicast),
-		profile: C.bool(old || newer), peers: at, properties: pairs, user_data: data,
+		profile: C.bool(profiles != ""), peers: at, properties: pairs, user_data: data,
 		user_data_size: C.size_t(len(c.UserData))}
 	var guid dds.GUID
 	var text [8 << 10]C.char
 	p := C.vnd_open(l, &config, (*C.uint8_t)(unsafe.Pointer(&guid)), &text[0], C.size_t(len(text)))
 	lines := strings.Split(strings.TrimSpace(C.GoString(&text[0])), "\n")
 	if p == nil {
-		return nil, fmt.Errorf("domain %d: Fast DDS: %s", c.Domain, strings.Join(lines, "; "))
+		return nil, fmt.Errorf("domain %d%s: Fast DDS: %s", c.Domain, profiles, strings.Join(lines, "; "))
 	}
 	if c.Log != nil {
 		for _, line := range lines {
@@ -95,6 +94,21 @@ var library = sync.OnceValues(func() (*C.struct_vnd_fast_library, error) {
 	}
 	return l, nil
 })
+
+// profiles names the variables by which Fast DDS of a version finds profiles, as far as they are set; "" for none.
+func profiles(version string) (text string) {
+	names := []string{"FASTRTPS_DEFAULT_PROFILES_FILE"}
+	var major, minor int
+	if _, _ = fmt.Sscanf(version, "%d.%d", &major, &minor); minor >= 12 {
+		names = append(names, "FASTDDS_DEFAULT_PROFILES_FILE")
+	}
+	for _, name := range names {
+		if path := os.Getenv(name); path != "" {
+			text += fmt.Sprintf(", %s is %q", name, path)
+		}
+	}
+	return text
+}
 
 // addresses looks names up; Fast DDS takes IPv4 addresses.
 func addresses(peers []string) (string, error) {
