@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"vnd/msgs"
@@ -94,7 +95,8 @@ func (p *Operator) Pursue(ctx context.Context, name, values string, accepted fun
 	if err := Fill(goal.Goal, values); err != nil {
 		return nil, fmt.Errorf("action %s (%s): %w", found.Name, t.Name, err)
 	}
-	s, err := p.feedbackOf(goal.ID, found.Name, t, feedback)
+	turn := &inTurn{show: feedback}
+	s, err := p.feedbackOf(goal.ID, found.Name, t, turn.feedback)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +104,38 @@ func (p *Operator) Pursue(ctx context.Context, name, values string, accepted fun
 	if err := p.sendGoal(ctx, goal, found.Name, t); err != nil {
 		return nil, err
 	}
-	accepted(goal)
+	turn.begin(func() { accepted(goal) })
 	return goal, p.result(ctx, goal, found.Name, t)
+}
+
+// inTurn holds feedback back that overtakes the answer to its goal.
+type inTurn struct {
+	show func(cdr.Message)
+
+	mu    sync.Mutex
+	begun bool
+	early []cdr.Message
+}
+
+func (t *inTurn) feedback(m cdr.Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.begun {
+		t.early = append(t.early, m)
+		return
+	}
+	t.show(m)
+}
+
+// begin tells that the goal is accepted, then what came before.
+func (t *inTurn) begin(accepted func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	accepted()
+	for _, m := range t.early {
+		t.show(m)
+	}
+	t.begun, t.early = true, nil
 }
 
 // feedbackOf hands on the feedback of one goal.

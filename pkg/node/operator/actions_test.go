@@ -7,6 +7,7 @@ import (
 	"time"
 
 	example "vnd/msgs/example_interfaces"
+	stdmsgs "vnd/msgs/std_msgs"
 	"vnd/pkg/ros2/cdr"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/action"
@@ -79,4 +80,16 @@ func TestNoAction(t *testing.T) {
 	_, p := lab(t, soon)
 	_, err := p.Action(t.Context(), "fibo")
 	fails(t, err, "action /quad/fibo: nobody serves it within")
+}
+
+// Feedback that comes before the answer is shown after it.
+func TestFeedbackInTurn(t *testing.T) {
+	var shown []string
+	turn := &inTurn{show: func(m cdr.Message) { shown = append(shown, m.(*stdmsgs.String).Data) }}
+	turn.feedback(&stdmsgs.String{Data: "early"})
+	turn.begin(func() { shown = append(shown, "accepted") })
+	turn.feedback(&stdmsgs.String{Data: "late"})
+	if want := []string{"accepted", "early", "late"}; !slices.Equal(shown, want) {
+		t.Errorf("shown %q, expected %q", shown, want)
+	}
 }
