@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -240,5 +241,34 @@ func TestPredictRefusesAShortWindow(t *testing.T) {
 		[][]quad.State{make([]quad.State, 1)})
 	if err == nil || !strings.Contains(err.Error(), "20 rows") {
 		t.Errorf("error %v, want one that says how many rows the window has", err)
+	}
+}
+
+// A predictor's buffers are as large as what it is asked about, which does not change its answers.
+func TestBuffersOfAPredictor(t *testing.T) {
+	m := random(t, vehicle, netConfig(1))
+	rows := flight(vehicle, 30, 0)
+	ask := func(p *Predictor[quad.Row, quad.Command, quad.State], n int) (out [][]quad.State, took uint64) {
+		windows, future := make([][]quad.Row, n), make([][]quad.Command, n)
+		for i := range n {
+			windows[i], future[i] = rows[:21], make([]quad.Command, 5)
+			out = append(out, make([]quad.State, 5))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := p.Predict(windows, future, out); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return out, after.TotalAlloc - before.TotalAlloc
+	}
+	p := NewPredictor(m, vehicle)
+	alone, few := ask(p, 1)
+	grown, many := ask(p, predictBatch+2)
+	if again, _ := ask(p, 1); !slices.Equal(alone[0], grown[predictBatch+1]) || !slices.Equal(alone[0], again[0]) {
+		t.Errorf("%v alone, %v beside others, %v after them", alone[0], grown[predictBatch+1], again[0])
+	}
+	if few > many/8 {
+		t.Errorf("one window took %d bytes, %d of them %d", few, predictBatch+2, many)
 	}
 }

@@ -17,6 +17,7 @@ type Recorded[Row, Command, State any] interface {
 type Predictor[Row, Command, State any] struct {
 	m       *Model[float32]
 	robot   Recorded[Row, Command, State]
+	maxB    int // windows that the buffers hold
 	windows *Windows[float32]
 	z       []float32
 	encoder *nets.EncoderTape[float32]
@@ -26,18 +27,25 @@ type Predictor[Row, Command, State any] struct {
 	spread  []float32
 }
 
+// predictBatch windows are taken at a time.
 const predictBatch = 64
 
 // NewPredictor prepares predictions of a model of a robot.
 func NewPredictor[Row, Command, State any](m *Model[float32],
 	q Recorded[Row, Command, State]) *Predictor[Row, Command, State] {
-	p := &Predictor[Row, Command, State]{m: m, robot: q, windows: m.NewWindows(predictBatch),
-		z:      make([]float32, predictBatch*m.Net.Latent),
-		weight: make([]float32, predictBatch)}
-	if m.Net.Latent > 0 {
-		p.encoder = m.Net.NewEncoderTape(predictBatch)
+	return &Predictor[Row, Command, State]{m: m, robot: q}
+}
+
+// reserve makes buffers for B windows: who asks about one alone, as a live picture does, keeps a 64th.
+func (p *Predictor[Row, Command, State]) reserve(B int) {
+	if B <= p.maxB {
+		return
 	}
-	return p
+	p.maxB, p.roll = B, nil
+	p.windows, p.z, p.weight = p.m.NewWindows(B), make([]float32, B*p.m.Net.Latent), make([]float32, B)
+	if p.m.Net.Latent > 0 {
+		p.encoder = p.m.Net.NewEncoderTape(B)
+	}
 }
 
 // Predict writes the states that follow windows under the future commands, the first of which is that of the present
@@ -55,6 +63,7 @@ func (p *Predictor[Row, Command, State]) Predict(windows [][]Row, future [][]Com
 
 func (p *Predictor[Row, Command, State]) batch(windows [][]Row, future [][]Command, out [][]State) error {
 	d, T, B := p.m.dims(), p.m.Net.Context, len(windows)
+	p.reserve(B)
 	p.windows.Reset(B)
 	for b, w := range windows {
 		if len(w) < T+1 {
@@ -74,7 +83,7 @@ func (p *Predictor[Row, Command, State]) rollout(future [][]Command, out [][]Sta
 	d, B, Z := p.m.dims(), len(future), p.m.Net.Latent
 	H := len(future[0])
 	if p.roll == nil || p.maxH < H {
-		p.roll, p.maxH = p.m.NewMeanRollout(predictBatch, H), H
+		p.roll, p.maxH = p.m.NewMeanRollout(p.maxB, H), H
 	}
 	r := p.roll
 	r.Begin(0, B, H, p.z[:B*Z])
