@@ -32,11 +32,11 @@ func NewWorld[F kernel.Float](simulator string) (World[F], error) {
 	return nil, fmt.Errorf("no simulator %q of an arm, expected %q or none", simulator, MuJoCo)
 }
 
-// refuse refuses torques that are no numbers, which MuJoCo would take for none.
+// refuse refuses torques that are not finite, which MuJoCo would take for none.
 func refuse[F kernel.Float](a []F) error {
 	for j, torque := range a {
-		if torque != torque {
-			return fmt.Errorf("the torque of joint %d is no number", j+1)
+		if torque-torque != 0 {
+			return fmt.Errorf("the torque of joint %d is %g N·m, expected a finite number", j+1, torque)
 		}
 	}
 	return nil

@@ -182,8 +182,10 @@ func TestWorldsRefuse(t *testing.T) {
 		says(t, w.Set(Truth(math.NaN())), "payload is NaN, expected 0 to 3")
 		tau, s := make([]float64, arm.Joints), make([]float64, 2*arm.Joints)
 		copy(s, arm.Home[:])
-		tau[2] = math.NaN()
-		says(t, w.Step(s, tau), "the torque of joint 3 is no number")
+		for text, torque := range map[string]float64{"NaN": math.NaN(), "-Inf": math.Inf(-1)} {
+			tau[2] = torque
+			says(t, w.Step(s, tau), "the torque of joint 3 is "+text+" N·m, expected a finite number")
+		}
 		if tau[2] = 0; w.Step(s, tau) != nil || s[0] != s[0] {
 			t.Errorf("after a torque that was refused it is at %v", s)
 		}
