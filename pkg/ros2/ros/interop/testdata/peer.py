@@ -67,3 +67,6 @@ try:
     rclpy.spin(node)
 except (KeyboardInterrupt, ExternalShutdownException):  # from Kilted on, the second
     pass
+except Exception:  # what Ctrl-C meets amid a wait
+    if rclpy.ok():
+        raise
