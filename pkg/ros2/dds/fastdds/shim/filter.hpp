@@ -3,14 +3,10 @@
 #ifndef VND_FILTER_HPP
 #define VND_FILTER_HPP
 
-#include <algorithm>
-#include <array>
-#include <chrono>
+#include "bounds.hpp"
+
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include <fastdds/rtps/transport/ChainingTransport.h>
 #include <fastdds/rtps/transport/ChainingTransportDescriptor.h>
@@ -19,49 +15,7 @@ namespace form {
 
 // Limits that RTPS does not have.
 const uint32_t sample_most = 64 << 20;  // bytes of a sample in fragments
-const uint32_t builtin_most = 64 << 10; // bytes of what discovery sends in them
-
-// Advance bounds how many numbers are said to be gone, which Fast DDS goes through one by one. A HEARTBEAT or GAP that
-// says so of more is made to say it of fewer, which is as true: its reader asks for the rest.
-class Advance {
-public:
-	// grant is how many of n numbers may be gone now.
-	int64_t grant(int64_t n) {
-		std::lock_guard<std::mutex> locked(lock);
-		return spend(n);
-	}
-
-	// first is the first number that a HEARTBEAT of a writer may begin with, where it says first.
-	int64_t first(const std::array<uint8_t, 16> &writer, int64_t first) {
-		if (first <= few)
-			return first;
-		std::lock_guard<std::mutex> locked(lock);
-		if (known.size() > 10000) // strangers
-			known.clear();
-		int64_t &before = known[writer];
-		if (first > before)
-			before += spend(first - before);
-		return std::max(std::min(first, before), few);
-	}
-
-private:
-	static constexpr int64_t few = 256, burst = 1 << 16, a_second = 1 << 19;
-
-	int64_t spend(int64_t n) {
-		auto now = std::chrono::steady_clock::now();
-		double more = std::chrono::duration<double>(now - at).count() * a_second;
-		left = static_cast<int64_t>(std::min<double>(burst, static_cast<double>(left) + more));
-		at = now;
-		n = std::min(n, std::max(left, few));
-		left = std::max<int64_t>(left - n, 0);
-		return n;
-	}
-
-	std::mutex lock;
-	int64_t left = burst;
-	std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
-	std::map<std::array<uint8_t, 16>, int64_t> known; // first numbers that got through
-};
+const uint32_t builtin_most = 64 << 10; // bytes of one of what comes with each participant, as discovery
 
 // View is a part of a message. What is read behind its end is 0, and makes it bad.
 struct View {
@@ -178,21 +132,32 @@ inline bool data(View v, uint8_t flags) {
 	return of_data ? payload(v, writer) : !of_key || v.left >= 4;
 }
 
-inline bool fragments(View v, uint8_t flags) {
+// named is the name of a writer of a participant, whose own v begins with.
+inline Writer named(const uint8_t *prefix, View v) {
+	Writer w{};
+	std::memcpy(w.data(), prefix, 12);
+	std::memcpy(w.data() + 12, v.skip(4), 4);
+	return w;
+}
+
+inline bool fragments(View v, uint8_t flags, const uint8_t *prefix, Begun &begun) {
 	v.u16();
 	uint16_t octets = v.u16();
 	v.entity();
+	Writer name = named(prefix, v);
 	uint32_t writer = v.entity();
 	int64_t sequence = v.number();
 	uint64_t first = v.u32(), count = v.u16(), size = v.u16(), whole = v.u32();
 	if (v.bad || sequence <= 0 || first == 0 || count == 0 || size == 0 || whole > sample_most)
 		return false;
-	if (discovery(writer) && whole > builtin_most)
+	bool builtin = (writer & 0xc0) == 0xc0;
+	if (builtin && whole > builtin_most)
 		return false;
 	uint64_t begin = (first - 1) * size;
 	if (begin >= whole || begin + (count - 1) * size >= whole || !parameters(v, octets, 28, flags & 2))
 		return false;
-	return v.left >= std::min(count * size, whole - begin);
+	return v.left >= std::min(count * size, whole - begin) &&
+		begun.admits(name, sequence, count, (whole + size - 1) / size, whole, builtin ? 1 << 20 : 16 << 20);
 }
 
 // bits says whether v begins with a set of numbers after its base.
@@ -226,17 +191,18 @@ inline bool gap(View v, Advance &advance) {
 	return true;
 }
 
-inline bool heartbeat(View v, const uint8_t *prefix, Advance &advance) {
-	std::array<uint8_t, 16> writer;
-	std::memcpy(writer.data(), prefix, 12);
+inline bool heartbeat(View v, const uint8_t *prefix, Bounds &bounds) {
 	v.skip(4);
-	std::memcpy(writer.data() + 12, v.skip(4), 4);
+	Writer writer = named(prefix, v);
+	v.entity();
 	View begin = v;
 	int64_t first = v.number(), last = v.number();
 	v.u32();
 	if (v.bad || first <= 0 || last < first - 1)
 		return false;
-	put(begin, advance.first(writer, first));
+	first = bounds.advance.first(writer, first);
+	put(begin, first);
+	bounds.begun.gone(writer, first);
 	return true;
 }
 
@@ -251,15 +217,15 @@ inline bool acknowledgement(View v, bool of_fragments) {
 }
 
 // submessage says whether v is the body of one, the last or not. prefix is that of the message's participant.
-inline bool submessage(uint8_t id, uint8_t flags, View v, bool last, const uint8_t *&prefix, Advance &advance) {
+inline bool submessage(uint8_t id, uint8_t flags, View v, bool last, const uint8_t *&prefix, Bounds &bounds) {
 	switch (id) {
 	case 0x06:
 	case 0x12:
 		return acknowledgement(v, id == 0x12);
 	case 0x07:
-		return heartbeat(v, prefix, advance);
+		return heartbeat(v, prefix, bounds);
 	case 0x08:
-		return gap(v, advance);
+		return gap(v, bounds.advance);
 	case 0x09: // INFO_TS
 		return (flags & 2) != 0 || v.left >= 8;
 	case 0x0c: // INFO_SRC
@@ -272,14 +238,14 @@ inline bool submessage(uint8_t id, uint8_t flags, View v, bool last, const uint8
 	case 0x15:
 		return data(v, flags);
 	case 0x16:
-		return fragments(v, flags);
+		return fragments(v, flags, prefix, bounds.begun);
 	default: // statistics of Fast DDS have to be the last
 		return id < 0x80 || last;
 	}
 }
 
 // holds says whether a message has its form.
-inline bool holds(uint8_t *message, size_t n, Advance &advance) {
+inline bool holds(uint8_t *message, size_t n, Bounds &bounds) {
 	if (n < 20 || std::memcmp(message, "RTPS", 4) != 0)
 		return false;
 	View v{message + 20, n - 20, true};
@@ -292,7 +258,8 @@ inline bool holds(uint8_t *message, size_t n, Advance &advance) {
 			return false;
 		if (size == 0 && header[0] != 0x01 && header[0] != 0x09) // RTPS 2.3, §9.4.5.1.3: up to the end
 			size = v.left;
-		if (size > v.left || !submessage(header[0], header[1], View{v.at, size, v.little}, size == v.left, prefix, advance))
+		View body{v.at, size, v.little};
+		if (size > v.left || !submessage(header[0], header[1], body, size == v.left, prefix, bounds))
 			return false;
 		v.skip(std::min((size + 3) & ~size_t(3), v.left));
 	}
@@ -322,13 +289,13 @@ public:
 
 	void receive(eprosima::fastdds::rtps::TransportReceiverInterface *to, const rtps::octet *message, uint32_t n,
 		const rtps::Locator_t &local, const rtps::Locator_t &remote) override {
-		if (form::holds(const_cast<rtps::octet *>(message), n, advance)) // the buffer of the transport below
+		if (form::holds(const_cast<rtps::octet *>(message), n, bounds)) // the buffer of the transport below
 			to->OnDataReceived(message, n, local, remote);
 	}
 
 private:
 	FilterDescriptor descriptor;
-	form::Advance advance;
+	form::Bounds bounds;
 };
 
 inline eprosima::fastdds::rtps::TransportInterface *FilterDescriptor::create_transport() const {
