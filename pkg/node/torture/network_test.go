@@ -183,6 +183,7 @@ func (h *hostile) flown(attacks []attack) (missed, taken int) {
 // endure strikes with all attacks, one after the other, and holds each node's memory to a limit, MiB.
 func (h *hostile) endure(attacks []attack, most float64) {
 	h.t.Helper()
+	numbered, from := h.ticks(), time.Now()
 	had := make([]float64, len(h.nodes))
 	for i, p := range h.nodes {
 		had[i] = residentMiB(h.t, p)
@@ -207,6 +208,14 @@ func (h *hostile) endure(attacks []attack, most float64) {
 		h.t.Logf("%s: %d packets; %.0f ticks/s, %d not of the policy; MiB since the start: %s", x.name, sent,
 			float64(h.count()-before)/took, h.taken(before), strings.Join(report, ", "))
 	}
+	h.t.Logf("%.0f ticks/s by their numbers", float64(h.ticks()-numbered)/time.Since(from).Seconds())
+}
+
+// ticks is the number of the newest step that came.
+func (h *hostile) ticks() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.steps[len(h.steps)-1].seq
 }
 
 // TestHostileNetwork sends what an attacker would into the network of a flying graph: no node ends, grows by more than
