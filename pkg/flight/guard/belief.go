@@ -61,8 +61,8 @@ func newBelief(c *Config) belief {
 // update tests a valid state of a new stamp, and reports whether it is believed. Its velocity lags where it was made of
 // positions; another one, made of them and of the commands, does not. A state that is low where the robot should fly
 // is not believed by settling: it may be of another body, and motors would stop in the air. Where the robot should be
-// below the ground, it has met that.
-func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low bool) bool {
+// below the ground, it has met that; where the source drifts in a landing, the floor may stop it at any height.
+func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, anywhere bool) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
 	if !b.known {
@@ -76,7 +76,12 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low boo
 		b.struck = b.struck || expected.state.V.Z < -hardTouchdown
 		expected.state.P.Z, expected.state.V = s.P.Z, s.V
 	}
-	if b.agrees(s, &expected.state, dt) {
+	agrees := b.agrees(s, &expected.state, dt)
+	if !agrees && anywhere && touched(s, &expected.state) {
+		expected.state.V.Z, expected.state.Q = s.V.Z, s.Q
+		agrees = b.agrees(s, &expected.state, dt)
+	}
+	if agrees {
 		off := s.V.Sub(expected.state.V)
 		b.wind = b.wind.Add(off.Scale(dt / (velocityMemory * WindMemory))).Shorten(quad.Gravity)
 		observed := *s
@@ -119,6 +124,16 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low boo
 	}
 	return !b.rejected
 }
+
+// touched reports whether a state is one of a robot that the floor stopped and set upright.
+func touched(s, expected *quad.State) bool {
+	return expected.V.Z < -stoppedBy && s.V.Z > -stoppedBy && s.Q.Tilt() < expected.Q.Tilt()+uprightSlack
+}
+
+const (
+	stoppedBy    = 0.15 // m/s, of sinking
+	uprightSlack = 0.05 // rad
+)
 
 // begin believes a state at a stamp, whatever was believed before.
 func (b *belief) begin(s *quad.State, stamp float64) {

@@ -145,7 +145,8 @@ func (g *Guard) updateBelief(in *Input) {
 	if !in.NotOffboard { // commands are what acts
 		velocity = g.velocity(in, velocity)
 	}
-	believed := g.belief.update(&in.State, velocity, in.Stamp, g.mode.Aloft() && g.low(&in.State))
+	low := g.mode.Aloft() && g.low(&in.State)
+	believed := g.belief.update(&in.State, velocity, in.Stamp, low, g.mode == Landing && g.drifts())
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard && g.config.Flying(&in.State) {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
@@ -231,7 +232,7 @@ func (g *Guard) checkSource(in *Input) Cause {
 	if _, found := g.detector.drifting(); found {
 		g.driftedAt = g.now
 	}
-	if g.since(g.driftedAt) < driftMemory {
+	if g.drifts() {
 		return Drifting
 	}
 	return None
@@ -323,6 +324,9 @@ func (g *Guard) setDelay(late float64, in *Input) {
 	d.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
 	d.timing, g.belief.plant.lead = timing{}, 0
 }
+
+// drifts reports whether the position drifted of late.
+func (g *Guard) drifts() bool { return g.since(g.driftedAt) < driftMemory }
 
 // driftMemory is how long a drift is not forgiven, s.
 const driftMemory = 10.0

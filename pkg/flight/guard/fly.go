@@ -242,6 +242,7 @@ const (
 	touchMargin     = 0.1  // m, from when on it may have met the floor
 	touchSpeed      = 0.6  // of the speed of a descent, the same
 	maxRestSpeed    = 0.15 // m/s
+	mostDrift       = 0.8  // m/s at which one at rest may seem to rise, where the source drifts
 	minRestTime     = 0.5  // s
 	restingSoon     = 0.1  // s, from when on a robot is kept level on the floor
 	restHeight      = 0.12 // m above the ground
@@ -259,12 +260,13 @@ const (
 )
 
 // rest sees how long the robot has been at rest. One that may stand has less thrust than its weight: if it flew, it
-// would sink. Where no states come any more, one that touched the floor, or did not sink, stays there. Of a stall
-// nobody knows whether it rested.
+// would sink, whatever a source that drifts up shows. Where no states come any more, one that touched the floor, or did
+// not sink, stays there. Of a stall nobody knows whether it rested.
 func (g *Guard) rest(dt float64) {
-	s, unproven := &g.belief.state, g.belief.unproven
-	low := s.P.Z < g.config.Ground+restHeight || g.mode == Landing && g.descentZ < s.P.Z-touchdownMargin || unproven
-	still := s.V.Norm() < maxRestSpeed || (g.mode == Landing || unproven) && low && math.Abs(s.V.Z) < maxRestSpeed
+	s, unproven, landing := &g.belief.state, g.belief.unproven, g.mode == Landing
+	low := s.P.Z < g.config.Ground+restHeight || landing && g.descentZ < s.P.Z-touchdownMargin || unproven
+	borne := math.Abs(s.V.Z) < maxRestSpeed || landing && g.drifts() && s.V.Z > 0 && s.V.Z < mostDrift
+	still := s.V.Norm() < maxRestSpeed || (landing || unproven) && low && borne
 	stays := g.restingFor > 0 && s.P.Z < g.config.Ground+restHeight || g.restingFor > 2*restingSoon+g.config.MaxAge
 	if low && still && g.blindFor == 0 || stays && g.blindFor > 0 {
 		g.restingFor += min(dt, restingSoon)
