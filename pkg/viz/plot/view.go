@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"strings"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -153,10 +154,28 @@ func (l *legend) draw(c draw.Canvas) {
 	}
 }
 
+// broken has a text in lines no wider than width, as far as its words are.
+func broken(style draw.TextStyle, text string, width vg.Length) string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return ""
+	}
+	lines, line := "", words[0]
+	for _, word := range words[1:] {
+		if longer := line + " " + word; style.Width(longer) <= width {
+			line = longer
+			continue
+		}
+		lines, line = lines+line+"\n", word
+	}
+	return lines + line
+}
+
 // write draws title, legend and panels, in rows of equal height, and writes the PNG.
 func write(w io.Writer, title string, entries []entry, panels [][]*plot.Plot, panelHeight vg.Length) error {
 	style := sans(titleSize, true)
 	style.XAlign = draw.XLeft
+	title = broken(style, title, figureWidth-2*margin)
 	l := newLegend(entries)
 	head := style.Height(title) + vg.Points(8) + l.height() + vg.Points(8)
 	rows := vg.Length(len(panels))

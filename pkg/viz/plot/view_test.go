@@ -336,3 +336,25 @@ func TestLineBreaks(t *testing.T) {
 		t.Errorf("lines from x = %g to %g, up to y = %g, want 1, 2, 2", p.X.Min, p.X.Max, p.Y.Max)
 	}
 }
+
+// A title is broken between words, and none of it is wider than the picture.
+func TestLongTitlesAreBroken(t *testing.T) {
+	style := sans(titleSize, true)
+	width := figureWidth - 2*margin
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOf(rapid.StringMatching(`[a-z,.]{1,20}`)).Draw(t, "words")
+		text := broken(style, strings.Join(words, " "), width)
+		if strings.Join(strings.Fields(text), " ") != strings.Join(words, " ") {
+			t.Fatalf("%q has other words", text)
+		}
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			if style.Width(line) > width {
+				t.Fatalf("%q is too wide", line)
+			}
+			if i > 0 && style.Width(lines[i-1]+" "+strings.Fields(line)[0]) <= width {
+				t.Fatalf("%q is broken too soon", text)
+			}
+		}
+	})
+}
