@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"vnd/pkg/core/param"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/sim"
 	"vnd/pkg/vnd/bundle"
@@ -100,6 +101,7 @@ type imperfectRun struct {
 	Fault, Smoothing string
 	Seed             uint64
 	Scenarios        int
+	Full             bool      `json:",omitempty"` // with the budgets that a learner has by default
 	Before           float64   // in the state that it learns from
 	BeforeClean      float64   // in a clean one
 	After, Clean     []float64 // the same of what flies after each round
@@ -111,13 +113,13 @@ type imperfectRun struct {
 
 func (r *imperfectRun) is(o *imperfectRun) bool {
 	return r.Fault == o.Fault && r.Smoothing == o.Smoothing && r.Seed == o.Seed && r.Scenarios == o.Scenarios &&
-		len(r.After) == len(o.After)
+		r.Full == o.Full && len(r.After) == len(o.After)
 }
 
 // TestImperfectState learns from flights in which the robot knew its state badly, with and without smoothing, and
 // measures true errors: in that state, and in a clean one. VND_IMPERFECT names settings, VND_SMOOTHING ways of
 // smoothing, VND_SEEDS and VND_ROUNDS how many of each. VND_CHANGING=1 takes 17 winds, payload, sag and a weak rotor in
-// place of five winds. Runs are kept in the file VND_OUT and not made again; none begins after VND_MINUTES.
+// place of five winds, VND_FULL=1 the budgets and nets that a learner has by default. Runs are kept in the file VND_OUT and not made again; none begins after VND_MINUTES.
 func TestImperfectState(t *testing.T) {
 	faults := strings.Fields(os.Getenv("VND_IMPERFECT"))
 	if len(faults) == 0 {
@@ -134,7 +136,7 @@ func TestImperfectState(t *testing.T) {
 		for _, fault := range faults {
 			for _, smoothing := range strings.Fields(cmp.Or(os.Getenv("VND_SMOOTHING"), "off weighted")) {
 				r := imperfectRun{Fault: fault, Smoothing: smoothing, Seed: seed + 1, Scenarios: len(scenarios),
-					After: make([]float64, number("VND_ROUNDS", 2))}
+					Full: os.Getenv("VND_FULL") != "", After: make([]float64, number("VND_ROUNDS", 2))}
 				if slices.ContainsFunc(runs, r.is) || time.Now().After(end) {
 					continue
 				}
@@ -159,6 +161,9 @@ func number(name string, standard int) int {
 // there than the one before.
 func (r *imperfectRun) learn(t *testing.T, scenarios []Scenario, bases map[uint64]*bundle.Bundle) {
 	c := hovering(t, r.Seed)
+	if r.Full {
+		param.Default(&c.Config)
+	}
 	c.Fit.Smoothing, c.Fit.Train.Minutes = r.Smoothing, 1e5 // whatever else the machine does
 	t.Logf("seed %d, %s, smoothing %s", r.Seed, r.Fault, r.Smoothing)
 	flies := bases[r.Seed]
