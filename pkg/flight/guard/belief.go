@@ -101,6 +101,12 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, an
 		b.accept(s, stamp, expected.acting)
 		return true
 	}
+	b.reconsider(s, stamp, &expected, elapsed, low)
+	return !b.rejected
+}
+
+// reconsider takes in a state that is not believed. Those that agree among themselves for long enough are, in the end.
+func (b *belief) reconsider(s *quad.State, stamp float64, expected *motion, elapsed float64, low bool) {
 	b.candidate.at = max(b.candidate.at, stamp-maxReckoning)
 	b.plant.advance(&b.candidate, stamp, b.wind)
 	if b.rejected && b.agrees(s, &b.candidate.state, elapsed) {
@@ -122,7 +128,6 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, an
 		}
 		b.accept(s, stamp, expected.acting)
 	}
-	return !b.rejected
 }
 
 // touched reports whether a state is one of a robot that the floor stopped and set upright.

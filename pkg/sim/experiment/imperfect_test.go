@@ -119,7 +119,8 @@ func (r *imperfectRun) is(o *imperfectRun) bool {
 // TestImperfectState learns from flights in which the robot knew its state badly, with and without smoothing, and
 // measures true errors: in that state, and in a clean one. VND_IMPERFECT names settings, VND_SMOOTHING ways of
 // smoothing, VND_SEEDS and VND_ROUNDS how many of each. VND_CHANGING=1 takes 17 winds, payload, sag and a weak rotor in
-// place of five winds, VND_FULL=1 the budgets and nets that a learner has by default. Runs are kept in the file VND_OUT and not made again; none begins after VND_MINUTES.
+// place of five winds, VND_FULL=1 the budgets and nets that a learner has by default.
+// Runs are kept in the file VND_OUT and not made again; none begins after VND_MINUTES.
 func TestImperfectState(t *testing.T) {
 	faults := strings.Fields(os.Getenv("VND_IMPERFECT"))
 	if len(faults) == 0 {
