@@ -29,7 +29,7 @@ import (
 type Config struct {
 	task.Objective
 	continual.Base
-	Excite float64          `param:"excite" default:"0.1" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
+	Excite float64          `param:"excite" default:"0.6" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
 	Judge  gate.JudgeConfig `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	continual.Config
 }
