@@ -65,6 +65,9 @@ func TestBestLawErrsLeast(t *testing.T) {
 		computedTorque.Name {
 		t.Errorf("the best of four is %q", got.Name)
 	}
+	if got := best(ours, []*arm.Reference{circle(t)}, []Method{lost}); got.Name != lost.Name {
+		t.Errorf("where all are lost the best is %q", got.Name)
+	}
 }
 
 // TestLostFlightsEnd: a flight that leaves its reference is no figure.

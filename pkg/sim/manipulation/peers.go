@@ -42,6 +42,7 @@ func Laws(w World[float32], references []*arm.Reference, say func(format string,
 // best is the method that errs least without a payload and under the greatest, along the first and the last reference.
 func best(w World[float32], references []*arm.Reference, methods []Method) (best Method) {
 	least := math.Inf(1)
+	best = methods[0] // where all are lost
 	for _, m := range methods {
 		sum := 0.
 		for _, mass := range []float64{0, arm.MaxPayload} {
