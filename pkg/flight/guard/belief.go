@@ -132,13 +132,11 @@ func (b *belief) reconsider(s *quad.State, stamp float64, expected *motion, elap
 
 // touched reports whether a state is one of a robot that the floor stopped and set upright.
 func touched(s, expected *quad.State) bool {
-	return expected.V.Z < -stoppedBy && s.V.Z > -stoppedBy && s.Q.Tilt() < expected.Q.Tilt()+uprightSlack
+	return expected.V.Z < -maxRestSpeed && s.V.Z > -maxRestSpeed && s.Q.Tilt() < expected.Q.Tilt()+uprightSlack
 }
 
-const (
-	stoppedBy    = 0.15 // m/s, of sinking
-	uprightSlack = 0.05 // rad
-)
+// uprightSlack is how much more tilted it may be than expected, rad.
+const uprightSlack = 0.05
 
 // begin believes a state at a stamp, whatever was believed before.
 func (b *belief) begin(s *quad.State, stamp float64) {
