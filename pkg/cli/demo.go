@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,11 +47,11 @@ type demoResult struct {
 
 // Run implements `vnd demo`.
 func (d *demoCommand) Run(c *console) error {
+	if d.Simulator != "" && d.Robot != robotArm {
+		return errors.New("--simulator: expected with --robot arm alone")
+	}
 	if d.Robot != "quadrotor" {
 		return d.learns(c)
-	}
-	if d.Simulator != "" {
-		return errSimulator
 	}
 	if err := d.fill(); err != nil {
 		return err

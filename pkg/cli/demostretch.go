@@ -10,15 +10,10 @@ import (
 	"vnd/pkg/node/demo"
 )
 
-var errSimulator = errors.New("--simulator: expected with --robot arm alone")
-
 // learns is the demo of an arm or a pushed box: it moves and learns.
 func (d *demoCommand) learns(c *console) error {
 	if d.Part == "fit" || d.Flights != "" || d.World != "" || d.Bundle != "" || d.Task != "track" {
 		return errors.New("--part fit, --flights, --world, --bundle and --task: expected with --robot quadrotor alone")
-	}
-	if d.Simulator != "" && d.Robot != robotArm {
-		return errSimulator
 	}
 	if err := d.beside(); err != nil {
 		return err
