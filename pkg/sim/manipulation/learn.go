@@ -2,6 +2,7 @@ package manipulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -121,7 +122,7 @@ func (b *Budget) record(p *vnd.Actor[float32], references []*arm.Reference) (out
 func (b *Budget) drawn(i, j int) *rand.Rand { return rand.New(rand.NewPCG(b.Seed, uint64(100*i+j))) }
 
 // fly flies a policy, under the latents of a model or the prior mean, with a payload, kg, and random torques beside its
-// own, until it is lost.
+// own, until it is lost or its world has no next state, which is reported.
 func (b *Budget) fly(p *vnd.Actor[float32], m *vnd.Model[float32], mass float64, r *arm.Reference,
 	rng *rand.Rand) (rows []arm.Row) {
 	truth, steps := Truth(mass), int(b.Seconds/Dt)
@@ -130,7 +131,8 @@ func (b *Budget) fly(p *vnd.Actor[float32], m *vnd.Model[float32], mass float64,
 	var extra arm.Torque
 	for k := 0; k < steps && err == nil; k++ {
 		row := arm.Row{T: float64(k) * Dt, State: truth.State(s)}
-		if f.Tick(row.T, s, a).Crash != "" {
+		if crash := f.Tick(row.T, s, a).Crash; crash != "" {
+			err = errors.New(crash)
 			break
 		}
 		for j := range a {
@@ -140,6 +142,9 @@ func (b *Budget) fly(p *vnd.Actor[float32], m *vnd.Model[float32], mass float64,
 		}
 		rows = append(rows, row)
 		err = b.World.Step(s, a)
+	}
+	if err != nil {
+		b.Progress("a recording under %g kg ends after %.2f s of %g: %v", mass, Dt*float64(len(rows)), b.Seconds, err)
 	}
 	return rows
 }
