@@ -93,10 +93,16 @@ func TestWorseFitsAreRefused(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatal(stderr, err)
 	}
-	code, _, stderr = run(t, "train", "--robot", "arm", "--task", "track_pose", "--bundle", model, "--out", out, "-p",
-		"latent:=5")
-	if want := "-p latent:=5: expected 2, as " + model + " has"; code == 0 || !strings.Contains(stderr, want) {
-		t.Errorf("%d, %q, expected %q", code, stderr, want)
+	file := filepath.Join(dir, "five.yaml")
+	if err := os.WriteFile(file, []byte("train: {ros__parameters: {latent: 5}}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, five := range [][2]string{{"-p", "latent:=5"}, {"--config", file}} {
+		code, _, stderr = run(t, "train", "--robot", "arm", "--task", "track_pose", "--bundle", model, "--out", out,
+			five[0], five[1])
+		if want := "latent is 5, expected 2, as " + model + " has"; code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, %q, expected %q", five, code, stderr, want)
+		}
 	}
 	if err := b.SetMetrics(heldOut, stretches.Prediction{Model: 0.002, Prior: 0.001}); err != nil {
 		t.Fatal(err)

@@ -77,9 +77,6 @@ func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, er
 	if improve {
 		c = armlearning.Default().Policy
 	}
-	if err := settle(&c, trainNode, t.Config, nil); err != nil {
-		return c, err
-	}
 	switch {
 	case a.model != nil:
 		c.Latent = a.model.Net.Latent
@@ -87,9 +84,9 @@ func (t *trainCommand) armConfig(a *armTraining, improve bool) (train.Config, er
 		c.Latent = a.from.Latent
 	}
 	latent := c.Latent
-	err := set(&c, t.Param)
+	err := settle(&c, trainNode, t.Config, t.Param)
 	if err == nil && c.Latent != latent && (a.model != nil || a.from != nil) {
-		err = fmt.Errorf("-p latent:=%d: expected %d, as %s has", c.Latent, latent, t.Bundle)
+		err = fmt.Errorf("latent is %d, expected %d, as %s has", c.Latent, latent, t.Bundle)
 	}
 	return c, err
 }

@@ -41,9 +41,9 @@ func (p *ArmParams) check() error {
 	if _, err := p.references(); err != nil {
 		return fmt.Errorf("parameter reference_json: %w", err)
 	}
-	if p.Base.Latent != p.Fit.Model.Latent {
-		return fmt.Errorf("base.latent is %d and fit.model.latent %d: expected the same", p.Base.Latent,
-			p.Fit.Model.Latent)
+	if base, policy, model := p.Base.Latent, p.Policy.Latent, p.Fit.Model.Latent; base != model || policy != model {
+		return fmt.Errorf("base.latent %d, policy.latent %d, fit.model.latent %d: expected the same", base, policy,
+			model)
 	}
 	_, err := p.signer()
 	return errors.Join(err, p.joints().Check(robotarm.Joints))

@@ -36,7 +36,8 @@ func TestArmRefusals(t *testing.T) {
 	for parameter, want := range map[string]string{
 		`reference_json:='{"kind": "square"}'`: `parameter reference_json: reference "square"`,
 		"joints:=[a, b]":                       "joints has 2 names, expected 7",
-		"base.latent:=3":                       "base.latent is 3 and fit.model.latent 2: expected the same",
+		"base.latent:=3":                       "base.latent 3, policy.latent 2, fit.model.latent 2: expected the same",
+		"policy.latent:=3":                     "base.latent 2, policy.latent 3, fit.model.latent 2: expected the same",
 		"bundle_key_file:=none.pem":            "parameter bundle_key_file",
 	} {
 		err := Run(context.Background(), options(inproc.NewDomain(), "robot:=arm", "directory:="+t.TempDir(),
