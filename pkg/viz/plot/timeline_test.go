@@ -56,6 +56,10 @@ func TestTimeline(t *testing.T) {
 	if left > 10 || right < 300 {
 		t.Errorf("latent: %d pixels in the half without one, %d in the other", left, right)
 	}
+	calm := Timeline{T: tl.T, Error: tl.Error, Latents: make([][]float64, len(tl.T)), Spans: tl.Spans[:1]}
+	if err := calm.Write(io.Discard); err != nil { // without a latent, and with nothing to name
+		t.Errorf("of calm alone: %v", err)
+	}
 	tl.Error = tl.Error[1:]
 	if err := tl.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "500 times, 499 errors, 500 latents") {
 		t.Errorf("error %v", err)

@@ -131,7 +131,7 @@ func newLegend(entries []entry) legend {
 	for _, e := range entries {
 		l.column = max(l.column, markWidth+vg.Points(6)+style.Width(e.name)+vg.Points(14))
 	}
-	l.columns = min(len(entries), max(1, int((figureWidth-2*margin)/l.column)))
+	l.columns = max(1, min(len(entries), int((figureWidth-2*margin)/max(l.column, 1))))
 	return l
 }
 

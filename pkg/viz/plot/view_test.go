@@ -313,7 +313,7 @@ func TestLogTicks(t *testing.T) {
 func TestLegendFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var entries []entry
-		for range rapid.IntRange(1, 30).Draw(rt, "entries") {
+		for range rapid.IntRange(0, 30).Draw(rt, "entries") {
 			entries = append(entries, entry{strings.Repeat("w", rapid.IntRange(0, 80).Draw(rt, "letters")), nil})
 		}
 		l := newLegend(entries)
