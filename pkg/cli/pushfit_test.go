@@ -82,11 +82,19 @@ func TestPusherIsTrained(t *testing.T) {
 	}
 }
 
-// The demo of a pushed box refuses what a quadrotor's alone has, and programs that are not there.
+// The demo of a pushed box refuses what a quadrotor's alone has, and programs or MuJoCo that are not there.
 func TestPusherDemoRefusals(t *testing.T) {
+	programs := t.TempDir()
+	t.Setenv("VND_SIMULATORS", programs)
+	for _, name := range []string{"push_sim", "push_controller", "background_learner", "transition_recorder"} {
+		if err := os.WriteFile(filepath.Join(programs, name), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for args, want := range map[string]string{
 		"--task hover":                          "--task: expected with --robot quadrotor alone",
 		"--params f --seconds 0 --programs bin": "there is no program push_sim in bin: make build",
+		"--params f --programs " + programs:     "MuJoCo",
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		code, _, stderr := run(t, strings.Fields("demo --robot pusher --out "+out+" "+args)...)

@@ -16,6 +16,7 @@ import (
 	"vnd/pkg/bridge"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/sim/pushing"
 )
 
 // Programs that push a box, their namespace, and the frame of its table.
@@ -38,7 +39,10 @@ func RunPush(ctx context.Context, o Options) (f *PushResult, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(d.dir) // what did not become Out
+	defer os.RemoveAll(d.dir)                       // what did not become Out
+	if _, err := pushing.NewJudging(); err != nil { // what is missing is said now, not by a program that ends
+		return nil, err
+	}
 	w, err := d.watchPushes()
 	if err != nil {
 		return nil, err
