@@ -12,6 +12,7 @@ import (
 	"time"
 
 	navmsgs "vnd/msgs/nav_msgs"
+	visualizationmsgs "vnd/msgs/visualization_msgs"
 	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
 	"vnd/pkg/ros2/dds/inproc"
@@ -67,8 +68,8 @@ func TestLaunchFiles(t *testing.T) {
 	}
 }
 
-// TestRvizOfTheArm: launch/arm.rviz shows the path that arm_controller follows, in its frame, and the arm that
-// launch/panda.urdf describes.
+// TestRvizOfTheArm: launch/arm.rviz shows the path that arm_controller follows and the tool, in its frame, and the arm
+// that launch/panda.urdf describes.
 func TestRvizOfTheArm(t *testing.T) {
 	file := readRviz(t, "arm.rviz")
 	if urdf := string(read(t, "panda.urdf")); !strings.Contains(urdf, `"`+file.Manager.Global.Frame+`"`) {
@@ -84,19 +85,31 @@ func TestRvizOfTheArm(t *testing.T) {
 	n := must(c.NewNode("rviz"))(t)
 	rostest.Spin(t, c, 1)
 	for _, x := range file.Manager.Displays {
-		if x.Class != "rviz_default_plugins/Path" {
-			continue
-		}
-		paths := make(chan *navmsgs.Path, 10)
-		must(ros.NewSubscription(n, x.Topic.Value, x.qos(t), func(m *navmsgs.Path, _ ros.Info) { paths <- m }))(t)
-		select {
-		case m := <-paths:
-			if last := len(m.Poses) - 1; last < 10 || m.Header.FrameID != file.Manager.Global.Frame ||
+		switch x.Class {
+		case "rviz_default_plugins/Path":
+			if m := shown[navmsgs.Path](t, n, x); len(m.Poses) < 11 || m.Header.FrameID != file.Manager.Global.Frame ||
 				m.Poses[0].Pose.Position.X < 0.2 {
 				t.Errorf("a path of %d poses in %q", len(m.Poses), m.Header.FrameID)
 			}
-		case <-time.After(patience):
-			t.Errorf("%s is shown nothing", x.Name)
+		case "rviz_default_plugins/MarkerArray":
+			if m := shown[visualizationmsgs.MarkerArray](t, n, x).Markers; len(m) == 0 || m[0].Ns != "reference" ||
+				m[0].Header.FrameID != file.Manager.Global.Frame || m[0].Pose.Position.X < 0.2 {
+				t.Errorf("markers %+v", m)
+			}
 		}
+	}
+}
+
+// shown is the first message of a display.
+func shown[M any, P ros.Message[M]](t *testing.T, n *ros.Node, x display) *M {
+	t.Helper()
+	all := make(chan *M, 100)
+	must(ros.NewSubscription[M, P](n, x.Topic.Value, x.qos(t), func(m *M, _ ros.Info) { all <- m }))(t)
+	select {
+	case m := <-all:
+		return m
+	case <-time.After(patience):
+		t.Fatalf("%s is shown nothing", x.Name)
+		panic("not reached")
 	}
 }

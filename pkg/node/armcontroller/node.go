@@ -15,6 +15,7 @@ import (
 	navmsgs "vnd/msgs/nav_msgs"
 	sensormsgs "vnd/msgs/sensor_msgs"
 	stdmsgs "vnd/msgs/std_msgs"
+	visualizationmsgs "vnd/msgs/visualization_msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/flight/armcontrol"
 	"vnd/pkg/node"
@@ -37,6 +38,7 @@ type Controller struct {
 	path     *ros.Publisher[navmsgs.Path]
 	steps    *ros.Publisher[msgs.ArmStep]
 	latents  *ros.Publisher[msgs.Latent]
+	marks    *ros.Publisher[visualizationmsgs.MarkerArray]
 	policy   *armcontrol.Policy // nil: the law follows references
 	trust    *bundle.Trust
 	dt       float64          // s
@@ -135,23 +137,9 @@ func load(file string, trust *bundle.Trust) (*armcontrol.Policy, error) {
 }
 
 func (c *Controller) connect() (err error) {
-	if c.efforts, err = ros.NewPublisher[stdmsgs.Float64MultiArray](c, node.JointEfforts,
-		node.CommandQoS()); err != nil {
+	if err := c.advertise(); err != nil {
 		return err
 	}
-	c.closers = append(c.closers, c.efforts)
-	if c.path, err = ros.NewPublisher[navmsgs.Path](c, "reference/path", node.LatchedQoS()); err != nil {
-		return err
-	}
-	c.closers = append(c.closers, c.path)
-	if c.steps, err = ros.NewPublisher[msgs.ArmStep](c, node.ArmStep, node.StepQoS()); err != nil {
-		return err
-	}
-	c.closers = append(c.closers, c.steps)
-	if c.latents, err = ros.NewPublisher[msgs.Latent](c, "latent", node.LatentQoS()); err != nil {
-		return err
-	}
-	c.closers = append(c.closers, c.latents)
 	ticks := ros.InGroup(c.Context().NewGroup(ros.Exclusive))
 	states, err := ros.NewSubscription(c, node.JointStates, node.JointStatesQoS(), c.addStates, ticks)
 	if err != nil {
@@ -169,6 +157,11 @@ func (c *Controller) connect() (err error) {
 		return err
 	}
 	c.closers = append(c.closers, timer)
+	shows, err := c.NewWallTimer(100*time.Millisecond, c.mark, ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
+	if err != nil {
+		return err
+	}
+	c.closers = append(c.closers, shows)
 	bundles, err := ros.NewSubscription(c, "bundle", node.LatchedQoS(), c.addBundle, // from here on it may set c.dt
 		ros.InGroup(c.Context().NewGroup(ros.Exclusive)))
 	if err == nil {

@@ -1,6 +1,9 @@
 package armcontroller
 
 import (
+	"errors"
+	"fmt"
+
 	"vnd/msgs"
 	geometrymsgs "vnd/msgs/geometry_msgs"
 	navmsgs "vnd/msgs/nav_msgs"
@@ -8,8 +11,25 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/armcontrol"
+	"vnd/pkg/node"
 	"vnd/pkg/robot/arm"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/viz/markers"
 )
+
+// advertise makes the publishers.
+func (c *Controller) advertise() error {
+	return errors.Join(open(c, &c.efforts, node.JointEfforts, node.CommandQoS()),
+		open(c, &c.path, "reference/path", node.LatchedQoS()), open(c, &c.steps, node.ArmStep, node.StepQoS()),
+		open(c, &c.latents, "latent", node.LatentQoS()), open(c, &c.marks, "~/tool", node.LatchedQoS()))
+}
+
+func open[M any, P ros.Message[M]](c *Controller, to **ros.Publisher[M], topic string, q ros.QoS) (err error) {
+	if *to, err = ros.NewPublisher[M, P](c, topic, q); err == nil {
+		c.closers = append(c.closers, *to)
+	}
+	return err
+}
 
 // send commands torques, N·m.
 func (c *Controller) send(tau [arm.Joints]float64) {
@@ -39,6 +59,24 @@ func (c *Controller) publishTick(stamp int64, s *arm.State) {
 	}
 	c.publish(c.steps.Publish(m))
 	m.Seq++
+}
+
+// mark draws the tool where somebody looks.
+func (c *Controller) mark() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loop == nil || c.ticked == 0 || c.marks.Matched() == 0 {
+		return
+	}
+	is, to := c.loop.Tool()
+	by := "computed torque"
+	switch {
+	case c.loop.Fault() != "":
+		by = c.loop.Fault()
+	case c.loop.PolicyCommands():
+		by = fmt.Sprintf("bundle %.8s", c.policy.ID)
+	}
+	c.publish(c.marks.Publish(markers.Tool(is, to, c.params.Load().BaseFrame, c.ticked, by)))
 }
 
 // publish logs what could not be published.

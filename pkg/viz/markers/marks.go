@@ -137,18 +137,39 @@ func Vehicle(r *scene.TickRow, frame, task string) *visualizationmsgs.MarkerArra
 	const perG = Arrow / quad.Gravity
 	s.arrow("thrust", r.State.P, r.State.Q.ZAxis().Scale(r.Sent.Thrust*perG), green)
 	s.arrow("residual acceleration", r.State.P, r.Residual.Scale(perG), purple)
-	if finite(r.Goal) {
-		g := s.add("reference", visualizationmsgs.MarkerSphere, blue)
-		g.Pose.Position, g.Scale = point(r.Goal), geometrymsgs.Vector3{X: .06, Y: .06, Z: .06}
-		s.strip("error", []so3.Vec3{r.State.P, r.Goal}, .012, vermilion)
-	}
-	t := s.add("state", visualizationmsgs.MarkerTextViewFacing, white)
-	t.Pose.Position, t.Scale.Z = point(r.State.P.Add(so3.Vec3{Z: .35})), .12
-	t.Text = fmt.Sprintf("%s · %v", task, r.Stage)
+	s.aim(r.State.P, r.Goal, .06)
+	text := fmt.Sprintf("%s · %v", task, r.Stage)
 	if e := r.Error(); e == e {
-		t.Text += fmt.Sprintf(" · %.0f mm", 1000*e)
+		text += fmt.Sprintf(" · %.0f mm", 1000*e)
+	}
+	s.caption(r.State.P, .12, text)
+	return s.array()
+}
+
+// Tool is where an arm's tool is to be, with the error from where it is, and what moves it.
+func Tool(is, to so3.Vec3, frame string, stamp int64, by string) *visualizationmsgs.MarkerArray {
+	s := &sheet{header: Header(frame, stamp)}
+	if finite(is) && finite(to) {
+		s.aim(is, to, .02)
+		s.caption(is, .04, fmt.Sprintf("%s · %.1f mm", by, 1000*is.Sub(to).Norm()))
 	}
 	return s.array()
+}
+
+// aim draws a ball where something is to be, and the line to it from where that is.
+func (s *sheet) aim(is, to so3.Vec3, size float64) {
+	if !finite(to) {
+		return
+	}
+	g := s.add("reference", visualizationmsgs.MarkerSphere, blue)
+	g.Pose.Position, g.Scale = point(to), geometrymsgs.Vector3{X: size, Y: size, Z: size}
+	s.strip("error", []so3.Vec3{is, to}, size/5, vermilion)
+}
+
+// caption writes letters of a size above a place.
+func (s *sheet) caption(at so3.Vec3, size float64, text string) {
+	t := s.add("state", visualizationmsgs.MarkerTextViewFacing, white)
+	t.Pose.Position, t.Scale.Z, t.Text = point(at.Add(so3.Vec3{Z: 3 * size})), size, text
 }
 
 // Arm is half the diagonal of the drawn frame, m.

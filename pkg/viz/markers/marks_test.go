@@ -163,6 +163,22 @@ func TestVehicle(t *testing.T) {
 	}
 }
 
+// TestTool: a ball where the tool is to be, the way to it, and what moves it; nothing where it is no number.
+func TestTool(t *testing.T) {
+	is, to := so3.Vec3{X: 0.5}, so3.Vec3{X: 0.5, Y: 0.03}
+	m := Tool(is, to, "map", 1e9, "bundle 1")
+	sound(t, m)
+	if at := named(m, "reference")[0].Pose.Position; at.Y != 0.03 || len(named(m, "error")[0].Points) != 2 {
+		t.Errorf("a reference at %v", at)
+	}
+	if text := named(m, "state")[0].Text; text != "bundle 1 · 30.0 mm" {
+		t.Errorf("%q", text)
+	}
+	if is.Z = math.NaN(); len(Tool(is, to, "base", 1, "").Markers)+len(Tool(to, is, "base", 1, "").Markers) != 0 {
+		t.Error("a tool without a place is drawn")
+	}
+}
+
 func TestTransform(t *testing.T) {
 	r := row(50, so3.Vec3{X: 1, Y: 2, Z: 3}, so3.Vec3{})
 	m := Transform(&r, "map", "base_link")
