@@ -17,8 +17,7 @@ func film(t pushlearning.Task, results []pushing.Result) (names []string, frames
 	var all [][]pusher.State
 	longest := 0
 	for _, r := range results {
-		t.Informed = r.Informed
-		way, err := pushing.Ways(r.Policy, t, []pushing.Condition{heavy}, start, goal)
+		way, err := pushing.Ways(&r.Method, t, []pushing.Condition{heavy}, start, goal)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -64,8 +64,7 @@ func successes(results []pushing.Result) (series []plot.Series) {
 func ways(t pushlearning.Task, m pushing.Method) (out []plot.Flown, err error) {
 	conditions := []pushing.Condition{{Mass: 0.3, Friction: 0.3}, pushing.Nominal, {Mass: 1.5, Friction: 0.8},
 		{Mass: 2, Friction: 1.1}}
-	t.Informed = m.Informed
-	all, err := pushing.Ways(m.Policy, t, conditions, start, goal)
+	all, err := pushing.Ways(&m, t, conditions, start, goal)
 	for i, way := range all {
 		f := plot.Flown{Name: fmt.Sprintf("%g kg, friction %g", conditions[i].Mass, conditions[i].Friction)}
 		for k, s := range way {

@@ -10,7 +10,9 @@ import (
 
 // Acting is a policy in episodes, without noise of its own.
 type Acting struct {
-	U       []float32 // [N][A] the next actions
+	U []float32 // [N][A] the next actions
+	// Inform writes over what is seen, x[N][O], before the policy acts by it, unless nil.
+	Inform  func(x []float32)
 	e       *Episodes
 	policy  pushcontrol.Policy
 	x, v    []float32
@@ -30,7 +32,9 @@ func NewActing(p *vnd.Actor[float32], e *Episodes) *Acting {
 
 // Decide writes the next actions.
 func (a *Acting) Decide() {
-	a.e.Observe(a.x, a.v)
+	if a.e.Observe(a.x, a.v); a.Inform != nil {
+		a.Inform(a.x)
+	}
 	a.policy.Act(a.x, a.U)
 }
 
@@ -38,7 +42,7 @@ func (a *Acting) Decide() {
 func (a *Acting) Step() error { return a.e.Step(a.U, a.rewards, a.end) }
 
 // Successes has a policy push each box of a plant once, and reports which of them reach their goals.
-func Successes(p *vnd.Actor[float32], t Task, boxes Plant, rng *rand.Rand) (won []bool, err error) {
+func Successes(acting func(*Episodes) *Acting, t Task, boxes Plant, rng *rand.Rand) (won []bool, err error) {
 	e, err := NewEpisodes(t, boxes, rng)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func Successes(p *vnd.Actor[float32], t Task, boxes Plant, rng *rand.Rand) (won 
 			over[i], won[i] = true, success
 		}
 	}
-	a := NewActing(p, e)
+	a := acting(e)
 	for range t.Steps {
 		if a.Decide(); err == nil {
 			err = a.Step()

@@ -36,7 +36,8 @@ func processor() float64 {
 // show judges a policy that has learned for so many steps of boxes.
 func (r *race) show(p *vnd.Actor[float32], steps int) {
 	r.elapsed += processor() - r.began
-	won, err := Successes(p, r.task, NewImagined(256, Prior.System(), nil), random(99, 9))
+	acting := func(e *Episodes) *Acting { return NewActing(p, e) }
+	won, err := Successes(acting, r.task, NewImagined(256, Prior.System(), nil), random(99, 9))
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestLearningGoesThrough(t *testing.T) {
 	}
 	newWorlds(t, 1) // or it skips
 	b := DefaultBudget()
-	for _, c := range []*pushlearning.Training{&b.Base, &b.Policy, &b.Oracle} {
+	for _, c := range []*pushlearning.Training{&b.Base, &b.Policy, &b.Oracle, &b.RMA} {
 		c.Worlds, c.Steps, c.Iterations, c.Hidden, c.Layers = 8, 16, 2, 8, 2
 	}
 	b.Recorded, b.Task.Steps = 8, 80
@@ -41,7 +41,7 @@ func TestLearningGoesThrough(t *testing.T) {
 	}
 	var table bytes.Buffer
 	if err := Table(&table, results); err != nil || !strings.Contains(table.String(), "oracle") ||
-		!strings.Contains(table.String(), "simple residual") {
+		!strings.Contains(table.String(), "RMA") || !strings.Contains(table.String(), "simple residual") {
 		t.Errorf("table %q, error %v", table.String(), err)
 	}
 	if _, r, err := vnd.FromBundle(l.Rounds[0].Candidate, pusher.Reader); err != nil || r != pushlearning.Prior {

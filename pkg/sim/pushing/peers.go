@@ -7,14 +7,18 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Peers are an oracle, and what goes on from base as b does, but is recorded with the nominal box alone, or has no
+// Peers are an oracle, RMA, and what goes on from base as b does, but is recorded with the nominal box alone, or has no
 // latent. No gate holds their last policy back.
 func (b *Budget) Peers(ctx context.Context, ours *Learned) ([]Method, error) {
-	oracle, err := b.trainOracle(ctx, ours.Improved)
+	oracle, err := b.trainInformed(ctx, &b.Oracle, ours.Improved)
 	if err != nil {
 		return nil, err
 	}
-	all := []Method{{Name: "oracle", Policy: oracle, Informed: true}}
+	rma, err := b.rma(ctx, ours.Base)
+	if err != nil {
+		return nil, err
+	}
+	all := []Method{{Name: "oracle", Policy: oracle, Informed: true}, rma}
 	single, simple := *b, *b
 	single.boxes = func(int, *rand.Rand) Condition { return Nominal }
 	simple.Fit.Model.Latent = 0

@@ -6,7 +6,6 @@ import (
 	"vnd/pkg/learning/pushlearning"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot/pusher"
-	"vnd/pkg/vnd"
 )
 
 // Trial is an episode under a hidden condition.
@@ -15,10 +14,10 @@ type Trial struct {
 	Success   bool
 }
 
-// Trials pushes n boxes of MuJoCo by a policy, each once, each under its own hidden condition. The same seed gives the
-// same conditions and goals to any policy.
-func Trials(p *vnd.Actor[float32], t pushlearning.Task, n int, seed uint64,
-	draw func(rng *rand.Rand) Condition) ([]Trial, error) {
+// Trials pushes n boxes of MuJoCo by a method, each once, each under its own hidden condition. The same seed gives the
+// same conditions and goals to any method.
+func Trials(m *Method, t pushlearning.Task, n int, seed uint64, draw func(rng *rand.Rand) Condition) ([]Trial,
+	error) {
 	trials, rng := make([]Trial, n), rand.New(rand.NewPCG(seed, 8))
 	for i := range trials {
 		trials[i].Condition = draw(rng)
@@ -28,16 +27,16 @@ func Trials(p *vnd.Actor[float32], t pushlearning.Task, n int, seed uint64,
 		return nil, err
 	}
 	defer real.Close()
-	won, err := pushlearning.Successes(p, t, real, rng)
+	won, err := pushlearning.Successes(m.acting, m.task(t), real, rng)
 	for i, success := range won {
 		trials[i].Success = success
 	}
 	return trials, err
 }
 
-// Ways pushes a box of each condition by a policy from one state to one goal, and returns where that leads, step by
+// Ways pushes a box of each condition by a method from one state to one goal, and returns where that leads, step by
 // step, until success or the end of the time.
-func Ways(p *vnd.Actor[float32], t pushlearning.Task, conditions []Condition, s pusher.State,
+func Ways(m *Method, t pushlearning.Task, conditions []Condition, s pusher.State,
 	goal [3]float64) ([][]pusher.State, error) {
 	given := func(i int, _ *rand.Rand) Condition { return conditions[i] }
 	real, err := NewReal(len(conditions), kernel.Workers(), given)
@@ -45,7 +44,7 @@ func Ways(p *vnd.Actor[float32], t pushlearning.Task, conditions []Condition, s 
 		return nil, err
 	}
 	defer real.Close()
-	e, err := pushlearning.NewEpisodes(t, real, rand.New(rand.NewPCG(1, 9)))
+	e, err := pushlearning.NewEpisodes(m.task(t), real, rand.New(rand.NewPCG(1, 9)))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func Ways(p *vnd.Actor[float32], t pushlearning.Task, conditions []Condition, s 
 			return nil, err
 		}
 	}
-	a := pushlearning.NewActing(p, e)
+	a := m.acting(e)
 	for range t.Steps {
 		if a.Decide(); err == nil {
 			err = a.Step()

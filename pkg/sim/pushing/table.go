@@ -11,11 +11,27 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Method is a policy with the task that it was trained for.
+// Method is a policy, which may be informed of what is hidden: by the truth, or by a reader.
 type Method struct {
 	Name     string
 	Policy   *vnd.Actor[float32]
 	Informed bool
+	Reader   *Reader // nil: by the truth
+}
+
+// task is t as the policy was trained for it.
+func (m *Method) task(t pushlearning.Task) pushlearning.Task {
+	t.Informed = m.Informed
+	return t
+}
+
+// acting has the policy act in episodes of its task.
+func (m *Method) acting(e *pushlearning.Episodes) *pushlearning.Acting {
+	a := pushlearning.NewActing(m.Policy, e)
+	if m.Reader != nil {
+		a.Inform = m.Reader.over(e.Size())
+	}
+	return a
 }
 
 // Result is how a method did: with the nominal box, and under hidden conditions.
@@ -28,10 +44,9 @@ type Result struct {
 func Compare(t pushlearning.Task, n int, seed uint64, methods ...Method) (all []Result, err error) {
 	for _, m := range methods {
 		r := Result{Method: m}
-		t.Informed = m.Informed
-		r.Nominal, err = Trials(m.Policy, t, n, seed, func(*rand.Rand) Condition { return Nominal })
+		r.Nominal, err = Trials(&m, t, n, seed, func(*rand.Rand) Condition { return Nominal })
 		if err == nil {
-			r.Hidden, err = Trials(m.Policy, t, n, seed, Draw)
+			r.Hidden, err = Trials(&m, t, n, seed, Draw)
 		}
 		if err != nil {
 			return nil, err

@@ -33,7 +33,7 @@ func TestTrialsAreTheSameForEveryPolicy(t *testing.T) {
 	task.Steps = 20
 	p := untrained(t, 8, 8)
 	trials := func(seed uint64) []Trial {
-		all, err := Trials(p, task, 4, seed, Draw)
+		all, err := Trials(&Method{Policy: p}, task, 4, seed, Draw)
 		if err != nil {
 			t.Fatal(err)
 		}
