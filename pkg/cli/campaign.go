@@ -27,6 +27,7 @@ type campaignCommand struct {
 	Out      string  `required:"" placeholder:"DIR" help:"Folder for the report, the policy and pictures of failures."`
 	Bundle   string  `placeholder:"BUNDLE" help:"Policy to fly; else the one with which vnd loop begins is trained."`
 	Odometry bool    `help:"Fly by an odometry, with measured velocities; else by poses."`
+	Filter   bool    `name:"state-filter" help:"Policies fly by the filter of poses."`
 	Mocap    float64 `name:"mocap-rate" default:"200" help:"Samples of motion capture, Hz."`
 	Replay   string  `placeholder:"ROW:CELL:RUN" help:"Fly a single run again, and draw it."`
 	Pictures int     `default:"1" help:"Pictures of the worst failures of each row."`
@@ -85,7 +86,7 @@ func (k *campaignCommand) policies(c *console) (*campaign.Policies, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Odometry, p.Mocap = k.Odometry, k.Mocap
+	p.Odometry, p.Filter, p.Mocap = k.Odometry, k.Filter, k.Mocap
 	if sitl.Built(sitl.Folder()) == nil {
 		p.Firmware = func(w sim.World) (sim.Firmware, error) { return quadsim.NewBetaflight(w, nil) }
 	}

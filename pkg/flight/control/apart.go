@@ -5,6 +5,7 @@ import (
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/inertial"
 )
 
 // What follows is for the two sides in two processes, of robots that are commanded thrust and body rates. Nodes refuse
@@ -14,6 +15,9 @@ import (
 func (l *Loop) DecideElsewhere() {
 	p := guard.NewPredictor(&l.config.Guard)
 	l.predictor, l.ahead = &p, p.Ahead
+	if l.filter != nil {
+		l.filter = inertial.NewCommandEstimator(p.Moves)
+	}
 	l.notOffboard = true // until the guard says so
 }
 

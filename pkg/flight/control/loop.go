@@ -1,9 +1,12 @@
 package control
 
 import (
+	"errors"
+
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/inertial"
 )
 
 // Loop is the control loop of one robot, for one goroutine. Once there is a policy, nothing of a tick allocates.
@@ -38,6 +41,13 @@ func New(c Config) (*Loop, error) {
 	}
 	l := &Loop{config: c, states: states{estimator: e}, guardSide: guardSide{guard: g}}
 	l.ahead = g.Ahead
+	if c.Filter {
+		if l.config.Source != FromPose {
+			return nil, errors.New("control: parameter state_filter is true, expected false where state_source has " +
+				"velocities: they come from a filter already")
+		}
+		l.filter = inertial.NewCommandEstimator(g.Moves)
+	}
 	l.fromHere = func(float64) quad.Reference { return l.here }
 	l.latent.Mean = make([]float32, 0, maxLatent)
 	l.actuator.hover()

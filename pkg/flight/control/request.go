@@ -43,6 +43,10 @@ type policySide struct {
 	predictor  *guard.Predictor // of a guard of another process; nil: it is the loop's own
 
 	seq       uint64
+	seen      quad.State   // of the robot, that the policy answers
+	seenAt    int64        // time of it, ns
+	sawAt     int64        // time of the one before, ns
+	byFilter  bool         // seen is the filter's
 	commanded quad.Command // of the last tick
 	lastStamp int64        // stamp of the state of the last tick, ns
 	tripped   bool         // the policy did not fly in the last tick
@@ -69,9 +73,9 @@ func (l *Loop) startFromHere() {
 	if l.task.Blended || l.byLandmarks() {
 		return
 	}
-	l.here = quad.Reference{P: l.state.P.Add(l.lag), Yaw: l.state.Q.Yaw()}
+	l.here = quad.Reference{P: l.seen.P.Add(l.lag), Yaw: l.seen.Q.Yaw()}
 	if !math.IsNaN(l.task.start) {
-		l.task.halt(l.here.P, seconds(l.stamp, l.origin))
+		l.task.halt(l.here.P, seconds(l.seenAt, l.origin))
 	}
 	l.task.blend = blend{from: l.fromHere, since: math.NaN(), over: backTime}
 }
@@ -111,9 +115,10 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 		return false
 	}
 	l.reads(now)
-	t := seconds(l.stamp, l.origin)
 	l.ticked = now
 	l.clock.tick(now)
+	l.see(now)
+	t := seconds(l.seenAt, l.origin)
 	if l.seq > 0 && !l.notOffboard && l.decision.Stage.HoldsAuthority() {
 		l.startFromHere()
 	}
@@ -140,7 +145,7 @@ func (l *Loop) Take(d *Decision) {
 		l.rollBack(l.ticked)
 	}
 	if l.tripped = !d.Stage.PolicyFlies(); !l.tripped {
-		l.learnLag(seconds(l.stamp, l.origin))
+		l.learnLag(seconds(l.seenAt, l.origin))
 	}
 	if d.Stage == guard.Limited && l.rotors == nil && d.Seq == l.seq { // else what was not flown would look like a push
 		l.runner.OverrideLastCommand(d.Sent)
@@ -150,10 +155,10 @@ func (l *Loop) Take(d *Decision) {
 // learnLag follows where the policy stays behind its reference, as fast as that.
 func (l *Loop) learnLag(t float64) {
 	r := l.task.at(t)
-	if r.V.Sub(l.state.V).Norm() > maxLagSpeed {
+	if r.V.Sub(l.seen.V).Norm() > maxLagSpeed {
 		return
 	}
-	behind := r.P.Sub(l.state.P).Shorten(maxLag)
+	behind := r.P.Sub(l.seen.P).Shorten(maxLag)
 	l.lag = l.lag.Add(behind.Sub(l.lag).Scale(1 / (lagMemory * l.config.Rate)))
 }
 
@@ -163,12 +168,29 @@ const (
 	maxLagSpeed = 0.3 // m/s
 )
 
+// see takes what the policy is to know of the robot at now (ns): the newest state as it came, or of now where there is
+// a filter. Where poses do not bear that out, the newest state is carried on by what was commanded.
+func (l *Loop) see(now int64) {
+	l.seen, l.seenAt, l.sawAt, l.byFilter = l.state, l.stamp, l.seenAt, false
+	from, to := seconds(l.stamp, l.origin), seconds(now, l.origin)
+	if l.filter == nil || !(to-from < l.config.Guard.MaxAge) {
+		return
+	}
+	if l.seen, l.byFilter = l.filter.At(to); !l.byFilter {
+		l.seen = l.ahead(&l.state, from, to)
+	}
+	l.seenAt = now
+}
+
 // ask returns what the policy asks for at the state of t. One that is late is first carried on by what was commanded.
 // So is the one before a pose that comes again, as long as the guard cannot tell whether its source is frozen: the
 // policy would answer a robot that stopped at once.
 func (l *Loop) ask(t, now float64) quad.Command {
 	if l.notOffboard {
 		l.lateness = guard.Lateness{}
+	}
+	if l.filter != nil {
+		return l.answer(t, &l.seen)
 	}
 	s, from, until := &l.state, t, t
 	if moved := seconds(l.movedAt, l.origin); moved < t && t-moved < l.config.Guard.MaxAge {
@@ -222,7 +244,7 @@ func (l *Loop) continuity(t float64) {
 	}
 	l.task.blend.begin(t, l.task.unblended)
 	const rows = 5 // that may be missed
-	gap := seconds(l.stamp, l.lastStamp)
+	gap := seconds(l.seenAt, l.sawAt)
 	if gap < 0 || gap > rows*l.policy.dt || l.tripped {
 		l.runner.ResetActions()
 	}

@@ -3,6 +3,7 @@ package control
 import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/estimator"
+	"vnd/pkg/flight/inertial"
 )
 
 // states is the robot's state, made of samples, on the loop's clock.
@@ -24,7 +25,8 @@ type states struct {
 	commonStep  commonStep
 	leap        leap
 	track       track
-	validity    Validity // about the newest sample
+	validity    Validity                   // about the newest sample
+	filter      *inertial.CommandEstimator // of the state that the policy sees; nil: none
 }
 
 // AddSample takes a sample and reports whether the state is now that of its stamp. An invalid sample is dropped.
@@ -64,6 +66,7 @@ func (l *Loop) AddSample(m *Sample) bool {
 		case jumped:
 			l.estimator.Restart()
 		}
+		l.filtered(&s, m.Stamp)
 		var outcome estimator.Outcome
 		s, outcome = l.estimator.Add(estimator.Pose{T: seconds(m.Stamp, l.origin), P: s.P, Q: s.Q})
 		if outcome != estimator.Ready {
@@ -78,6 +81,18 @@ func (l *Loop) AddSample(m *Sample) bool {
 		l.pose, l.moved, l.movedAt = m.State, s, m.Stamp
 	}
 	return true
+}
+
+// filtered hands the filter a pose of a robot that flies by what was commanded.
+func (l *Loop) filtered(s *quad.State, stamp int64) {
+	switch {
+	case l.filter == nil:
+	case l.notOffboard || !l.config.Guard.Flying(s):
+		l.filter.Restart()
+	default:
+		l.filter.AddPose(inertial.Pose{T: seconds(stamp, l.origin), P: s.P, Q: s.Q},
+			seconds(max(l.came, l.ticked, stamp), l.origin))
+	}
 }
 
 // late reports whether a sample is of the past, but not of a clock that was set back: that shows in many in a row.
@@ -133,7 +148,7 @@ func (l *Loop) reads(now int64) {
 // setForward has the state's and the guard's times follow a clock that was set forward by so many ns, with that of the
 // stamps. The task goes by the clock.
 func (l *Loop) setForward(by int64) {
-	l.stamp, l.movedAt, l.lastStamp = l.stamp+by, l.movedAt+by, l.lastStamp+by
+	l.stamp, l.movedAt, l.lastStamp, l.seenAt = l.stamp+by, l.movedAt+by, l.lastStamp+by, l.seenAt+by
 	l.restart()
 	if l.rotors != nil {
 		l.rotors.wasAt += by
@@ -149,6 +164,9 @@ func (l *Loop) setForward(by int64) {
 func (l *Loop) restart() {
 	l.estimator.Restart()
 	l.track, l.leap = track{}, leap{}
+	if l.filter != nil {
+		l.filter.Restart()
+	}
 }
 
 // SetOrigin has a loop without samples count its times from the second of an instant, ns: that of the first sample,

@@ -11,6 +11,7 @@ type TickRecord struct {
 	Seq         uint64 // from 0
 	Stamp       int64  // of State, ns
 	State       quad.State
+	Filtered    bool             // State is that of the filter of poses
 	Command     quad.Command     // what the policy asked for
 	Sent        quad.Command     // what went out after the guard
 	Actuator    quad.Command     // the lagged command that the model believes in, before this one
@@ -35,12 +36,12 @@ func (l *Loop) FinishTick(t *TickRecord) {
 
 // RecordRequest records what the policy's side did in the last tick.
 func (l *Loop) RecordRequest(t *TickRecord) {
-	t.Seq, t.Stamp, t.State = l.seq-1, l.lastStamp, l.state
+	t.Seq, t.Stamp, t.State, t.Filtered = l.seq-1, l.seenAt, l.seen, l.byFilter
 	t.Command = l.commanded
 	o := &l.policy.policy.Observation
 	t.Reference = t.Reference[:0]
 	for k := range o.PreviewPoints {
-		t.Reference = append(t.Reference, l.task.at(seconds(l.lastStamp, l.origin)+o.Look(k)))
+		t.Reference = append(t.Reference, l.task.at(seconds(l.seenAt, l.origin)+o.Look(k)))
 	}
 	t.Latent, t.LatentStamp, t.Confidence = t.Latent[:0], 0, 0
 	if l.latentUsed != nil {

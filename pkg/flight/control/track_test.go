@@ -179,16 +179,16 @@ func TestBeginsAsFarBehindAsUsual(t *testing.T) {
 	l.task.start = 0
 	r := l.task.at(1)
 	behind := so3.Vec3{X: 0.1, Y: -0.05}
-	l.state = quad.State{P: r.P.Sub(behind), Q: so3.Identity()}
+	l.seen = quad.State{P: r.P.Sub(behind), Q: so3.Identity()}
 	for range 500 {
 		l.learnLag(1)
 	}
-	l.state.V = so3.Vec3{X: 1}
-	l.state.P = so3.Vec3{X: 3, Z: 1}
+	l.seen.V = so3.Vec3{X: 1}
+	l.seen.P = so3.Vec3{X: 3, Z: 1}
 	l.learnLag(1) // a robot on its way says nothing
 	l.startFromHere()
-	if off := l.here.P.Sub(l.state.P).Sub(behind).Norm(); off > 0.01 {
-		t.Errorf("it begins %v from the robot, expected %v", l.here.P.Sub(l.state.P), behind)
+	if off := l.here.P.Sub(l.seen.P).Sub(behind).Norm(); off > 0.01 {
+		t.Errorf("it begins %v from the robot, expected %v", l.here.P.Sub(l.seen.P), behind)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestWayBackTakesItsTime(t *testing.T) {
 	l.SetPolicy(loadedPolicy(t, "a.vnd", 50))
 	l.SetReference(taskReference(t, "hover"))
 	l.task.start = 0
-	l.state = quad.State{P: l.task.at(1).P.Add(so3.Vec3{X: 0.05}), Q: so3.Identity()}
+	l.seen = quad.State{P: l.task.at(1).P.Add(so3.Vec3{X: 0.05}), Q: so3.Identity()}
 	l.startFromHere()
 	l.continuity(1)
 	for now, last := 1.0, l.task.at(1); now < 1+backTime; now += 0.02 {

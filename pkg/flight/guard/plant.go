@@ -120,6 +120,16 @@ func (p *plant) ahead(s *quad.State, from, to float64, wind so3.Vec3) quad.State
 	return m.state
 }
 
+// moves is how what was sent moves a state from one time to a later one in still air: mean body rates, rad/s, and mean
+// specific force in the body, m/s².
+func (p *plant) moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
+	m := motion{from, *s, p.acts(from)}
+	did := p.advance(&m, to, so3.Vec3{})
+	dt := to - from
+	up := did.gained.Scale(1 / dt).Add(so3.Vec3{Z: quad.Gravity})
+	return did.turned.Scale(1 / dt), s.Q.Mul(so3.Exp(did.turned.Scale(0.5))).Conj().Rotate(up)
+}
+
 // commanded carries a motion on as the response has it that was written down: what is learned would hide faults.
 func (p *plant) commanded(m *motion, until float64) moved {
 	return p.carry(m, until, so3.Vec3{}, &p.response)

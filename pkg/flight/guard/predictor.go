@@ -29,6 +29,17 @@ func (p *Predictor) Ahead(s *quad.State, from, to float64) quad.State {
 	return p.plant.ahead(s, from, to, p.wind)
 }
 
+// Moves is how what was sent moves a state from one time to a later one, s, in still air: mean body rates, rad/s, and
+// mean specific force in the body, m/s².
+func (p *Predictor) Moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
+	return p.plant.moves(s, from, to)
+}
+
+// Moves is that of a Predictor.
+func (g *Guard) Moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
+	return g.belief.plant.moves(s, from, to)
+}
+
 // Wind is the lasting acceleration beyond thrust and gravity that the guard believes in, m/s² in the world.
 func (g *Guard) Wind() so3.Vec3 { return g.belief.wind }
 

@@ -54,34 +54,44 @@ const (
 	clockRun  = 5    // so many poses in a row from the past mean that a clock was set back
 )
 
-// Corrections of the position are taken up with a time constant: one at once would look like a kink in the path, which
-// no force makes.
-const (
-	uptake   = 0.5 // s
-	mostRest = 0.1 // m; more is taken up at once
-)
+// mostRest is how much of a correction of the position may be left, m; more is taken up at once.
+const mostRest = 0.1
 
 // What is known at the beginning: standard deviations.
 const (
-	beginVelocity = 3.0  // m/s
-	beginGyro     = 0.03 // rad/s
-	beginAccel    = 0.3  // m/s²
+	beginVelocity = 3.0 // m/s
 )
 
 // What makes a state ready, or unbelievable.
 const (
 	readyVelocity = 0.15 // m/s
 	readyPoses    = 4
-	settling      = 3.0 // s, in which biases are found
-	soundAfter    = 4.0 // s after a divergence
+	again         = 1.0 // s longer after a divergence
 	leastSettling = 1.0 // s without a believed pose before it begins anew
-	mostGyroBias  = 0.3 // rad/s
-	mostAccelBias = 3.0 // m/s²
 )
+
+// biases of gyroscope and accelerometer, or what stands in their place.
+type biases struct {
+	gyro  float64 // rad/s
+	accel float64 // m/s²
+}
+
+// origin is what is known of biases by where motion comes from.
+type origin struct {
+	begin, most biases  // standard deviations at the beginning; beyond most they cannot be
+	settling    float64 // s, in which they are found
+	// uptake is the time constant with which corrections of the position are taken up, s: one at once would be a kink
+	// in the path, which no force makes.
+	uptake   float64
+	measured bool // by an IMU, whose axes and units may be wrong
+}
+
+var sensors = origin{biases{0.03, 0.3}, biases{0.3, 3}, 3, 0.5, true}
 
 // Estimator is for one goroutine. After New it allocates nothing.
 type Estimator struct {
 	params Params
+	origin origin
 	mount  so3.Vec3
 	turn   so3.Quat
 
@@ -113,7 +123,7 @@ func New(p Params) (*Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return &Estimator{params: p, mount: p.mount(), turn: p.turn(), sound: math.Inf(-1)}, nil
+	return &Estimator{params: p, origin: sensors, mount: p.mount(), turn: p.turn(), sound: math.Inf(-1)}, nil
 }
 
 // at returns the i-th sample kept, 0 the oldest.
@@ -148,7 +158,7 @@ func (e *Estimator) AddImu(s Imu) bool {
 	if dt := s.T - e.present.t; dt > 0 {
 		e.present.step(&s, dt, &e.params.Noise, &e.work)
 		e.relax(dt)
-		e.rest = e.rest.Scale(math.Exp(-dt / uptake))
+		e.rest = e.rest.Scale(math.Exp(-dt / e.origin.uptake))
 	}
 	if e.phase == Ready && s.T-e.fused > e.params.MaxReckoning {
 		e.phase = Lost
@@ -211,12 +221,13 @@ func (e *Estimator) stuck(t float64) bool {
 
 // begin starts the state at a pose.
 func (e *Estimator) begin(z *Pose, t float64) Event {
-	if e.trouble = e.examine(z); e.trouble.Kind != None {
+	if e.trouble = e.examine(z); e.trouble.Kind != None && e.origin.measured {
 		return Refused
 	}
-	b, again := &e.past, e.phase == Lost
+	b, again := &e.past, e.phase == Lost || e.phase == Ready
 	in := e.frame.of(z)
-	gyro, accel := beginGyro*beginGyro, beginAccel*beginAccel
+	known := &e.origin.begin
+	gyro, accel := known.gyro*known.gyro, known.accel*known.accel
 	if again { // with the biases that it had, and the velocity where that is still known
 		if b.V = e.present.V; !(e.VelocityDeviation() < beginVelocity) {
 			b.V = so3.Vec3{}
@@ -225,7 +236,7 @@ func (e *Estimator) begin(z *Pose, t float64) Event {
 		gyro, accel = min(gyro, e.present.cov[atGyro*(size+1)]), min(accel, e.present.cov[atAccel*(size+1)])
 	} else {
 		b.V = so3.Vec3{}
-		e.sound = max(e.sound, t+settling)
+		e.sound = max(e.sound, t+e.origin.settling)
 	}
 	b.t, b.cov = t, matrix{}
 	b.Q, b.P = in.Q, in.P.Add(in.Q.Rotate(e.mount))
@@ -256,13 +267,13 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 	}
 	switch event {
 	case Rejected:
-		if e.past.wrong() {
+		if e.past.wrong(&e.origin.most) {
 			return e.diverge(t)
 		}
 		e.catchUp()
 		return Rejected
 	case Jumped:
-		if e.phase != Ready { // what is wrong is rather what it began with
+		if e.phase != Ready || !e.origin.measured { // what is wrong is rather what it began with, or what commands tell
 			return e.begin(z, t)
 		}
 		e.jump = e.streak.off
@@ -271,7 +282,7 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 		e.past.innovate(&in, e.mount, &e.work.pose)
 	}
 	e.past.correct(&e.work, e.phase == Ready)
-	if e.past.wrong() {
+	if e.past.wrong(&e.origin.most) {
 		return e.diverge(t)
 	}
 	e.accepted++
@@ -287,19 +298,19 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 func (e *Estimator) diverge(t float64) Event {
 	e.phase, e.accepted, e.streak = Waiting, 0, streak{}
 	e.past = belief{}
-	e.sound = t + soundAfter
+	e.sound = t + e.origin.settling + again
 	e.trouble = Trouble{Kind: Divergence}
 	return Diverged
 }
 
 // wrong reports whether what is believed cannot be.
-func (b *belief) wrong() bool {
+func (b *belief) wrong(most *biases) bool {
 	for i := range size {
 		if x := b.cov[i*size+i]; !(x >= 0 && x < 1e12) {
 			return true
 		}
 	}
-	return !(b.gyroBias.Norm() < mostGyroBias && b.accelBias.Norm() < mostAccelBias && b.P.Finite() && b.V.Finite())
+	return !(b.gyroBias.Norm() < most.gyro && b.accelBias.Norm() < most.accel && b.P.Finite() && b.V.Finite())
 }
 
 // catchUp carries the present on from the past. What that moves it by is taken up slowly.

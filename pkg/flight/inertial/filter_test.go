@@ -150,7 +150,7 @@ func TestConsistent(t *testing.T) {
 			for seed := range uint64(runs) {
 				r := newRig(t, p, seed+1)
 				r.poseRate, r.late = c.rate, c.late
-				r.gyroBias, r.accelBias = r.normal().Scale(beginGyro), r.normal().Scale(beginAccel)
+				r.gyroBias, r.accelBias = r.normal().Scale(sensors.begin.gyro), r.normal().Scale(sensors.begin.accel)
 				if c.estimated {
 					r.stamp = 0.02 * r.rng.NormFloat64()
 				}

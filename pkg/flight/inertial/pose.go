@@ -31,6 +31,7 @@ const poseSize = 6 // position, then attitude in the body
 // poseWork is the memory of a correction.
 type poseWork struct {
 	r     [poseSize]float64            // innovation
+	y     [poseSize]float64            // it, by the factor of its covariance
 	h     [poseSize * size]float64     // ∂r/∂(error), without its sign
 	ph    [size * poseSize]float64     // P·Hᵀ, then the gain
 	noise [poseSize * poseSize]float64 // R
@@ -65,10 +66,10 @@ func (b *belief) innovate(z *Pose, mount so3.Vec3, w *poseWork) float64 {
 	if !ok {
 		return math.NaN()
 	}
-	y := w.r
-	blas64.Trsv(blas.NoTrans, lower, blas64.Vector{N: poseSize, Inc: 1, Data: y[:]})
+	w.y = w.r
+	blas64.Trsv(blas.NoTrans, lower, blas64.Vector{N: poseSize, Inc: 1, Data: w.y[:]})
 	sum := 0.0
-	for _, x := range y {
+	for _, x := range w.y {
 		sum += x * x
 	}
 	return sum

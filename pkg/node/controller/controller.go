@@ -312,12 +312,9 @@ func (c *Controller) keep(x io.Closer) {
 // activate begins to tick, anew: with a guard that has seen nothing.
 func (c *Controller) activate() error {
 	p := c.params.Load()
-	loop, err := newLoop(p)
+	loop, err := newLoop(p, c.role)
 	if err != nil {
 		return err
-	}
-	if c.role == policySide {
-		loop.DecideElsewhere()
 	}
 	c.handover.Lock()
 	defer c.handover.Unlock()
@@ -347,19 +344,6 @@ func (c *Controller) activate() error {
 		_ = c.ticker().guard.Begin()
 	}
 	return nil
-}
-
-// newLoop makes one that has seen nothing.
-func newLoop(p *Params) (*control.Loop, error) {
-	l, err := control.New(p.Config)
-	if err != nil {
-		return nil, err
-	}
-	l.SetAutopilotLands(p.autopilotLands())
-	if p.commandsMotors() {
-		err = l.CommandMotors(&p.Rotors)
-	}
-	return l, err
 }
 
 // deactivate ends the ticks, in flight where the autopilot takes over or else after a landing.

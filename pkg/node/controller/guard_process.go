@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"vnd/pkg/core/param"
+	"vnd/pkg/flight/control"
 	"vnd/pkg/node/guardlink"
 	"vnd/pkg/node/realtime"
 	"vnd/pkg/ros2/ros"
@@ -134,4 +135,22 @@ func (c *Controller) run(f *ticker, p *Params, stop <-chan struct{}) {
 	if err != nil {
 		c.Log().Warn().Msg(err.Error())
 	}
+}
+
+// newLoop makes the sides of a role in one that has seen nothing.
+func newLoop(p *Params, r role) (*control.Loop, error) {
+	config := p.Config
+	config.Filter = config.Filter && r != guardSide // the guard sees poses as they come
+	l, err := control.New(config)
+	if err != nil {
+		return nil, err
+	}
+	if r == policySide {
+		l.DecideElsewhere()
+	}
+	l.SetAutopilotLands(p.autopilotLands())
+	if p.commandsMotors() {
+		err = l.CommandMotors(&p.Rotors)
+	}
+	return l, err
 }

@@ -79,7 +79,7 @@ func (c *Controller) endRequested() {
 	err := c.landFirst()
 	var next *control.Loop
 	if err == nil {
-		next, err = newLoop(c.params.Load())
+		next, err = newLoop(c.params.Load(), c.role)
 	}
 	_ = c.order(func(f *ticker) error {
 		if err == nil {

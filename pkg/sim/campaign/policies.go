@@ -23,6 +23,7 @@ type Policies struct {
 
 	Firmware sim.NewFirmware // of rows that are flown on one; nil where none is built
 	Odometry bool            // measured velocities are flown by, too; else poses alone, but in rows about velocities
+	Filter   bool            // the policy flies by the filter of poses, but where velocities are measured
 	Mocap    float64         // samples of motion capture, Hz; 0 leaves it the world's rate
 
 	// other is a base policy of another seed, trained where a row flies it.

@@ -117,6 +117,9 @@ func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 	if p.Odometry {
 		out.By = control.FromOdometry
 	}
+	if p.Filter {
+		out.By += ", with state_filter"
+	}
 	for i := range o.Rows {
 		all += o.Rows[i].runs(o.Runs)
 	}

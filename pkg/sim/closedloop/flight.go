@@ -42,6 +42,8 @@ type Setup struct {
 	Tick     float64 // s between commands
 	Estimate estimator.Params
 	Inertial *inertial.Params // of an estimate from poses and the world's IMU, in place of Estimate; nil: none
+	// Filtered has states by a filter whose motion is what was commanded, where poses bear it out.
+	Filtered bool
 	Limits   quad.Limits
 	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
 	External sim.External // that flies; nil: none
@@ -107,6 +109,9 @@ func fly(s *Setup, c quad.Controller, hover quad.Command, g *gap) (*Trace, error
 	}
 	c.Reset()
 	f := flight{setup: s, sim: simulator, est: est, onboard: onboard, controller: c, hover: hover, gap: g}
+	if s.Filtered && g != nil {
+		f.commanded = inertial.NewCommandEstimator(g.motion.Moves)
+	}
 	if s.Camera != nil {
 		if f.camera, err = NewFrameSource(s.Camera, s.Path.At(0), s.Tick, s.Seed); err != nil {
 			return nil, err
@@ -154,13 +159,16 @@ type flight struct {
 	est        *estimator.Estimator
 	onboard    *inertial.Estimator // nil: est
 	controller quad.Controller
-	camera     *FrameSource // nil: none
-	hover      quad.Command // until there is a state
+	commanded  *inertial.CommandEstimator // nil: none
+	camera     *FrameSource               // nil: none
+	hover      quad.Command               // until there is a state
 	gap        *gap
 
-	state quad.State // newest good one
-	stamp float64
-	ready bool
+	state    quad.State // that the controller sees
+	stamp    float64
+	measured quad.State // newest good one
+	came     float64    // its stamp
+	ready    bool
 }
 
 // tick turns what has arrived into a command.
@@ -201,12 +209,25 @@ func (f *flight) listen() {
 		f.listenOnboard()
 		return
 	}
+	now := f.sim.Truth().Time
 	for _, m := range f.sim.Mocap() {
+		if f.commanded != nil {
+			f.commanded.AddPose(inertial.Pose{T: m.Stamp, P: m.P, Q: m.Q}, now)
+		}
 		state, outcome := f.est.Add(estimator.Pose{T: m.Stamp, P: m.P, Q: m.Q})
 		if outcome == estimator.Ready {
-			f.state, f.stamp, f.ready = state, m.Stamp, true
+			f.measured, f.came, f.ready = state, m.Stamp, true
 		}
 	}
+	f.state, f.stamp = f.measured, f.came
+	if f.commanded == nil || !f.ready || now-f.came >= f.gap.maxAge {
+		return
+	}
+	s, ok := f.commanded.At(now)
+	if !ok {
+		s = f.gap.motion.Ahead(&f.measured, f.came, now)
+	}
+	f.state, f.stamp = s, now
 }
 
 // listenOnboard is listen with an IMU.

@@ -51,3 +51,32 @@ func TestFliesByAnIMU(t *testing.T) {
 		t.Error("an IMU without a place flies")
 	}
 }
+
+// TestFliesByCommands: from noisy poses of 60 ms before, a controller gets states of each tick by what was commanded.
+// Their velocities are far better than those made of poses alone.
+func TestFliesByCommands(t *testing.T) {
+	fly := func(filtered bool) *seeing {
+		path, err := reference.OfTask("track")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Setup{World: sim.Default(), Seed: 1, Path: path, Seconds: 10, Tick: 0.02, Filtered: filtered}
+		param.Default(&s.Estimate)
+		param.Default(&s.Limits)
+		s.World.Mocap.Latency, s.World.Mocap.Position, s.World.Mocap.Attitude = 0.06, 0.003, 0.02
+		law, err := guard.NewPathFollower(s.Limits, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &seeing{PathFollower: law}
+		if trace, err := Fly(s, c); err != nil || trace.Crash != "" {
+			t.Fatalf("%v %s", err, trace.Crash)
+		}
+		return c
+	}
+	bare, with := fly(false), fly(true)
+	if !(with.worst < bare.worst/2) || len(with.observed) < len(bare.observed) {
+		t.Errorf("velocities are off by up to %.2f m/s in %d rows, without it by %.2f in %d", with.worst,
+			len(with.observed), bare.worst, len(bare.observed))
+	}
+}

@@ -30,6 +30,7 @@ type Config struct {
 	task.Objective
 	continual.Base
 	Excite float64          `param:"excite" default:"0.6" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
+	Filter bool             `param:"state_filter" default:"false" doc:"policies fly by the filter of poses, as policy_controller does with state_filter"`
 	Judge  gate.JudgeConfig `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	continual.Config
 }
@@ -124,7 +125,7 @@ func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
 // setup is one flight of at least the given length, s.
 func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *closedloop.Setup {
 	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds),
-		Tick: c.Nominal.Dt, Limits: c.Limits, Camera: c.camera}
+		Tick: c.Nominal.Dt, Limits: c.Limits, Camera: c.camera, Filtered: c.Filter}
 	param.Default(&s.Estimate)
 	if f.World.Imu.Rate > 0 {
 		s.Inertial = &inertial.Params{}

@@ -166,6 +166,7 @@ func (r *imperfectRun) learn(t *testing.T, scenarios []Scenario, bases map[uint6
 		param.Default(&c.Config)
 	}
 	c.Fit.Smoothing, c.Fit.Train.Minutes = r.Smoothing, 1e5 // whatever else the machine does
+	c.Filter = os.Getenv("VND_FILTERED") != ""
 	t.Logf("seed %d, %s, smoothing %s", r.Seed, r.Fault, r.Smoothing)
 	flies := bases[r.Seed]
 	if flies == nil {

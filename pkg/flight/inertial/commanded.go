@@ -1,0 +1,148 @@
+package inertial
+
+import (
+	"math"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// Moves is how what was commanded moves a state from one time to a later one: mean body rates, rad/s, and mean specific
+// force in the body, m/s².
+type Moves func(s *quad.State, from, to float64) (rates, force so3.Vec3)
+
+// CommandEstimator is an Estimator for a robot without an IMU: what was commanded tells its motion, and poses correct
+// it. What turns and pushes the robot beside is in the place of the sensors' biases. What poses err by is found from
+// them. It is for one goroutine, and allocates nothing after NewCommandEstimator.
+type CommandEstimator struct {
+	filter  *Estimator
+	moves   Moves
+	t       float64 // to which the motion was told, s
+	agreed  float64 // when a pose was believed last, s
+	refused float64 // that, where poses came since that were not; NaN: the newest was
+	noise   poseNoise
+	from    quad.State // that a move begins at
+}
+
+// commandNoise is what commands tell less well than an IMU: rates come out to 0.1 rad/s for a tenth of a second, and a
+// push sets in at once. Poses are those of good motion capture, at best.
+var commandNoise = Noise{Gyro: 0.03, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Position: 0.0005, Attitude: 0.002}
+
+// commands say nothing of a push, nor of what an autopilot is off by.
+var commands = origin{biases{0.1, 2}, biases{2, 2 * quad.Gravity}, 0.5, 0.1, false}
+
+const (
+	unbelieved  = 0.1  // s of poses that are not believed, after which it begins anew: what commands tell is wrong
+	longestMove = 0.02 // s that one sample stands for
+	before      = 0.2  // s before the first pose from which on the motion is told
+)
+
+// NewCommandEstimator returns one whose robot moves as moves says.
+func NewCommandEstimator(moves Moves) *CommandEstimator {
+	p := DefaultParams()
+	p.Noise, p.JumpAfter = commandNoise, unbelieved
+	e, err := New(p)
+	if err != nil {
+		panic(err) // the defaults are in range
+	}
+	e.origin = commands
+	return &CommandEstimator{filter: e, moves: moves, t: math.NaN(), refused: math.NaN()}
+}
+
+// AddPose takes a pose that has come by now, s.
+func (c *CommandEstimator) AddPose(z Pose, now float64) {
+	if !z.valid() {
+		return
+	}
+	if !(math.Abs(now-c.t) < maxBehind) {
+		c.Restart()
+		c.t = z.T - before
+	}
+	c.follow(now)
+	c.noise.add(&z)
+	z.Spread = c.noise.spread()
+	switch c.filter.AddPose(z) {
+	case Fused:
+		c.agreed, c.refused = now, math.NaN()
+	case Rejected:
+		c.refused = c.agreed
+	}
+}
+
+// At is the state at now, s, not before that of AddPose; false where poses do not bear it out.
+func (c *CommandEstimator) At(now float64) (quad.State, bool) {
+	if !(now-c.t < maxBehind) {
+		return quad.State{}, false
+	}
+	c.follow(now)
+	return c.filter.Estimate().State, c.filter.phase == Ready && !(now-c.refused > unbelieved)
+}
+
+// Restart forgets all but what poses err by.
+func (c *CommandEstimator) Restart() {
+	c.filter.restart()
+	c.filter.sound, c.t, c.refused, c.noise.n = math.Inf(-1), math.NaN(), math.NaN(), 0
+}
+
+// follow carries the motion on to a time, by what was commanded.
+func (c *CommandEstimator) follow(now float64) {
+	for c.t < now-1e-6 {
+		to := min(now, c.t+longestMove)
+		if c.from = c.filter.Estimate().State; c.filter.phase == Waiting {
+			c.from = quad.State{Q: so3.Identity()}
+		}
+		sample := Imu{T: to}
+		sample.Rates, sample.Force = c.moves(&c.from, c.t, to)
+		c.filter.AddImu(sample)
+		c.t = to
+	}
+}
+
+// poseNoise follows what poses err by, from third divided differences: where a path bends evenly, noise alone is left.
+type poseNoise struct {
+	last               [4]Pose // the newest first
+	n                  int
+	position, attitude float64 // variances, m² and rad²; 0: not known
+}
+
+func (p *poseNoise) add(z *Pose) {
+	const longest = 0.2 // s over which a path bends evenly
+	if p.n > 0 && !(z.T > p.last[0].T) {
+		return
+	}
+	copy(p.last[1:], p.last[:3])
+	p.last[0] = *z
+	if p.n = min(p.n+1, 4); p.n < 4 || p.last[0].T-p.last[3].T > longest {
+		return
+	}
+	var off, turn so3.Vec3
+	sum := 0.0
+	for i := range p.last {
+		w := 1.0
+		for j := range p.last {
+			if i != j {
+				w /= p.last[i].T - p.last[j].T
+			}
+		}
+		off = off.Add(p.last[i].P.Sub(z.P).Scale(w))
+		turn = turn.Add(so3.Log(z.Q.Conj().Mul(p.last[i].Q)).Scale(w))
+		sum += w * w
+	}
+	p.position = blend(p.position, off.Dot(off)/(3*sum))
+	p.attitude = blend(p.attitude, turn.Dot(turn)/(3*sum))
+}
+
+// blend takes a new square into a variance, which one that stands out hardly moves.
+func blend(variance, square float64) float64 {
+	const memory, most = 0.01, 9
+	if variance == 0 {
+		return square
+	}
+	return variance + memory*(min(square, most*variance)-variance)
+}
+
+// spread is what poses err by.
+func (p *poseNoise) spread() Spread {
+	a, b := math.Sqrt(p.position), math.Sqrt(p.attitude)
+	return Spread{Position: so3.Vec3{X: a, Y: a, Z: a}, Attitude: so3.Vec3{X: b, Y: b, Z: b}}
+}

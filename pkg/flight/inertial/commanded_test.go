@@ -1,0 +1,195 @@
+package inertial
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// pushed is a robot on a path, in a wind that no command tells of, with poses at 200 Hz that come late.
+type pushed struct {
+	e     *CommandEstimator
+	rng   *rand.Rand
+	late  float64                        // s
+	noise float64                        // m; attitudes err by five times as many rad
+	spoil func(at float64, z *Pose) bool // false: it does not come
+	now   float64
+	z     Pose // the newest
+}
+
+const poseEvery = 0.005 // s
+
+func newPushed(noise float64) *pushed {
+	p := &pushed{rng: rand.New(rand.NewPCG(5, 1)), late: 0.04, noise: noise}
+	wind := so3.Vec3{X: 2, Y: -1}
+	p.e = NewCommandEstimator(func(_ *quad.State, from, to float64) (rates, force so3.Vec3) {
+		a, b, dt := truthAt(from), truthAt(to), to-from
+		turn := so3.Log(a.Q.Conj().Mul(b.Q))
+		gained := b.V.Sub(a.V).Scale(1 / dt).Sub(wind).Add(so3.Vec3{Z: quad.Gravity})
+		return turn.Scale(1 / dt), a.Q.Mul(so3.Exp(turn.Scale(0.5))).Conj().Rotate(gained)
+	})
+	return p
+}
+
+func (p *pushed) normal() so3.Vec3 {
+	return so3.Vec3{X: p.rng.NormFloat64(), Y: p.rng.NormFloat64(), Z: p.rng.NormFloat64()}
+}
+
+// fly moves on by some seconds, and has each pose's time looked at.
+func (p *pushed) fly(seconds float64, look func(found quad.State, ok bool)) {
+	for range int(seconds / poseEvery) {
+		p.now += poseEvery
+		at := p.now - p.late
+		s := truthAt(at)
+		p.z = Pose{T: at, P: s.P.Add(p.normal().Scale(p.noise)), Q: s.Q.Mul(so3.Exp(p.normal().Scale(5 * p.noise)))}
+		if p.spoil == nil || p.spoil(p.now, &p.z) {
+			p.e.AddPose(p.z, p.now)
+		}
+		if found, ok := p.e.At(p.now); look != nil {
+			look(found, ok)
+		}
+	}
+}
+
+// errors are the RMS errors of a second and a half: m, m/s, rad; and the share of its ticks with a state.
+func (p *pushed) errors() (place, velocity, turn, known float64) {
+	n := 0.0
+	p.fly(1.5, func(x quad.State, ok bool) {
+		s := truthAt(p.now)
+		if n++; ok {
+			known++
+		}
+		off, speed, turned := x.P.Sub(s.P), x.V.Sub(s.V), so3.Log(x.Q.Conj().Mul(s.Q))
+		place, velocity, turn = place+off.Dot(off), velocity+speed.Dot(speed), turn+turned.Dot(turned)
+	})
+	return math.Sqrt(place / n), math.Sqrt(velocity / n), math.Sqrt(turn / n), known / n
+}
+
+// TestCommandsAreTheMotion: noise of 3 mm and 15 mrad, 40 ms late, amid a figure-eight of 4.5 m/s in a wind: the state
+// is that of now, and what poses err by is found.
+func TestCommandsAreTheMotion(t *testing.T) {
+	for _, noise := range []float64{0.0003, 0.003} {
+		p := newPushed(noise)
+		p.fly(2, nil)
+		place, velocity, turn, known := p.errors()
+		if place > 0.003+2*noise || velocity > 0.1 || turn > 0.02 || known != 1 {
+			t.Errorf("%g m: errs by %.4f m, %.3f m/s, %.4f rad, known %.2f", noise, place, velocity, turn, known)
+		}
+		s := p.e.noise.spread()
+		if a, b := s.Position.X/noise, s.Attitude.X/(5*noise); math.Abs(a-1) > 0.2 || math.Abs(b-1) > 0.2 {
+			t.Errorf("%g m: found %.2f of the noise of positions, %.2f of attitudes", noise, a, b)
+		}
+	}
+}
+
+// TestReflectionsDoNotMoveIt: poses that are off by 5 cm for 50 ms are left out. Others that stay off are no state to
+// fly by, until it begins anew there.
+func TestReflectionsDoNotMoveIt(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	from, way := p.now, so3.Vec3{X: 0.05}
+	p.spoil = func(at float64, z *Pose) bool {
+		if at-from < 0.05 {
+			z.P = z.P.Add(way)
+		}
+		return true
+	}
+	if place, _, _, known := p.errors(); place > 0.01 || known != 1 {
+		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
+	}
+	p.spoil = func(at float64, z *Pose) bool {
+		z.P, z.Q = z.P.Add(way.Scale(20*math.Sin(40*at))), so3.FromEuler(1, 0, 0)
+		return true
+	}
+	unknown := 0
+	p.fly(0.3, func(_ quad.State, ok bool) {
+		if !ok {
+			unknown++
+		}
+	})
+	if want := int((0.3 - unbelieved) / poseEvery); unknown < want-1 || unknown > want+1 {
+		t.Errorf("no state at %d ticks, expected %d", unknown, want)
+	}
+	p.spoil = nil
+	p.fly(2.5, nil)
+	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
+		t.Errorf("afterwards it errs by %.4f m, known %.2f of the time", place, known)
+	}
+}
+
+// TestPosesWin: where poses are off for good the state is where they are, not where commands had it.
+func TestPosesWin(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	way := so3.Vec3{X: 0.2}
+	p.spoil = func(_ float64, z *Pose) bool {
+		z.P = z.P.Add(way)
+		return true
+	}
+	p.fly(0.5, nil)
+	p.fly(0.5, func(x quad.State, ok bool) {
+		if off := x.P.Sub(way).Sub(truthAt(p.now).P).Norm(); !ok || off > 0.02 {
+			t.Errorf("%.2f s: %.3f m from the poses", p.now, off)
+		}
+	})
+}
+
+// TestHolesAreBridged: without poses for 0.2 s there is a state, by what was commanded.
+func TestHolesAreBridged(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(3, nil)
+	from := p.now
+	p.spoil = func(at float64, _ *Pose) bool { return at-from > 0.2 }
+	if place, _, _, known := p.errors(); place > 0.01 || known != 1 {
+		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
+	}
+	from = p.now
+	p.spoil = func(at float64, z *Pose) bool { // they are elsewhere after it: what commands told was wrong
+		z.P = z.P.Add(so3.Vec3{X: 0.3})
+		return at-from > 0.2
+	}
+	p.fly(0.3, func(x quad.State, ok bool) {
+		if off := x.P.Sub(truthAt(p.now).P).X; ok && p.now > from+0.205 && math.Abs(off-0.3) > 0.05 {
+			t.Errorf("%.3f s after the hole: %.3f m off is flown by", p.now-from-0.2, off-0.3)
+		}
+	})
+}
+
+// TestOddPosesAndClocks: what is no pose, comes again or is of another clock does no harm.
+func TestOddPosesAndClocks(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	odd := Pose{T: p.now, P: so3.Vec3{X: math.NaN()}, Q: so3.Identity()}
+	p.e.AddPose(odd, p.now)
+	odd.P, odd.T = so3.Vec3{}, math.Inf(1)
+	p.e.AddPose(odd, p.now)
+	good := truthAt(p.now - p.late)
+	for range 3 {
+		p.e.AddPose(Pose{T: p.now - p.late, P: good.P, Q: good.Q}, p.now)
+	}
+	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
+		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
+	}
+	p.now += 100 // set forward; the path has a period of 4 s, but for the heading
+	if _, ok := p.e.At(p.now); ok {
+		t.Error("there is a state after 100 s without a pose")
+	}
+	p.fly(2, nil)
+	p.now -= 100
+	p.fly(2, nil)
+	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
+		t.Errorf("after steps of the clock it errs by %.4f m, known %.2f of the time", place, known)
+	}
+}
+
+// TestCommandEstimatorAllocatesNothing: neither do poses, nor looks.
+func TestCommandEstimatorAllocatesNothing(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	if n := testing.AllocsPerRun(100, func() { p.fly(0.05, nil) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
