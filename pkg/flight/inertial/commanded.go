@@ -32,7 +32,8 @@ var commandNoise = Noise{Gyro: 0.03, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Po
 var commands = origin{biases{0.1, 2}, biases{2, 2 * quad.Gravity}, 0.5, 0.1, false}
 
 const (
-	unbelieved  = 0.1  // s of poses that are not believed, after which it begins anew: what commands tell is wrong
+	leapAfter   = 0.1  // s for which poses agree elsewhere, after which their source has leapt
+	unbelieved  = 0.13 // s of poses that are not believed, after which what commands tell is wrong
 	longestMove = 0.02 // s that one sample stands for
 	before      = 0.2  // s before the first pose from which on the motion is told
 )
@@ -40,7 +41,7 @@ const (
 // NewCommandEstimator returns one whose robot moves as moves says.
 func NewCommandEstimator(moves Moves) *CommandEstimator {
 	p := DefaultParams()
-	p.Noise, p.JumpAfter = commandNoise, unbelieved
+	p.Noise, p.JumpAfter = commandNoise, leapAfter
 	e, err := New(p)
 	if err != nil {
 		panic(err) // the defaults are in range
@@ -62,10 +63,15 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 	c.noise.add(&z)
 	z.Spread = c.noise.spread()
 	switch c.filter.AddPose(z) {
-	case Fused:
+	case Begun, Fused, Jumped:
 		c.agreed, c.refused = now, math.NaN()
 	case Rejected:
-		c.refused = c.agreed
+		if math.IsNaN(c.refused) {
+			c.refused = c.agreed
+		}
+		if now-c.refused > unbelieved {
+			c.filter.phase = Lost // it begins anew at the next
+		}
 	}
 }
 

@@ -273,7 +273,7 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 		e.catchUp()
 		return Rejected
 	case Jumped:
-		if e.phase != Ready || !e.origin.measured { // what is wrong is rather what it began with, or what commands tell
+		if e.phase != Ready { // what is wrong is rather what it began with
 			return e.begin(z, t)
 		}
 		e.jump = e.streak.off
