@@ -19,21 +19,28 @@ type Pace struct {
 	commanded int64         // stamp of the newest command; 0: none came, or none for too long
 	awaited   int64         // stamp of the sample whose command is waited for; 0: none
 	asked     time.Time     // on the wall, when that wait began; zero: it has not
+	moved     time.Time     // on the wall, when time passed last amid that wait
 
 	Next    time.Time // on the wall, of the next advance
 	skipped uint64    // advances that the wall did not wait for
 }
+
+// nudge is the time on the wall after which one step passes amid a wait: a controller that left samples out may be due
+// at the one after that which is waited for.
+const nudge = 250 * time.Millisecond
 
 // Wait is how long it is until the next advance, on the wall. What else happens makes the wait for a command no longer.
 func (p *Pace) Wait(now time.Time) time.Duration {
 	if p.awaited == 0 {
 		p.asked = time.Time{}
 	} else if p.asked.IsZero() {
-		p.asked = now
+		p.asked, p.moved = now, now
 	}
-	switch {
+	switch left := p.Patience - now.Sub(p.asked); {
+	case p.awaited != 0 && left > 0:
+		return min(left, nudge-now.Sub(p.moved))
 	case p.awaited != 0:
-		return max(p.Patience-now.Sub(p.asked), 1)
+		return 1
 	case p.free():
 		return 0
 	}
@@ -56,6 +63,10 @@ func (p *Pace) Behind(now time.Time) time.Duration {
 
 // Advanced counts one advance that the wall gave way to at now.
 func (p *Pace) Advanced(now time.Time) {
+	if p.awaited != 0 {
+		p.moved = now
+		return
+	}
 	wall := time.Duration(float64(p.Step) / p.Speed)
 	if late := now.Sub(p.Next); late > mostBehind || p.free() {
 		if !p.Lockstep && !p.Next.IsZero() {
@@ -90,8 +101,10 @@ func (p *Pace) Came(stamp int64) {
 // GaveUp ends the wait for a command: time goes by on the wall until commands come again.
 func (p *Pace) GaveUp(now time.Time) { p.awaited, p.commanded, p.Next = 0, 0, now }
 
-// Awaits reports whether time waits for a command.
-func (p *Pace) Awaits() bool { return p.awaited != 0 }
+// Tired reports whether time has waited for a command for too long.
+func (p *Pace) Tired(now time.Time) bool {
+	return p.awaited != 0 && !p.asked.IsZero() && now.Sub(p.asked) >= p.Patience
+}
 
 // Skipped is how many advances the wall did not wait for.
 func (p *Pace) Skipped() uint64 { return p.skipped }
@@ -117,8 +130,8 @@ func Run[C any](ctx context.Context, p *Pace, commands <-chan C, obey func(C), a
 		case c := <-commands:
 			obey(c)
 		case <-timer.C:
-			if p.Awaits() {
-				p.GaveUp(time.Now())
+			if now := time.Now(); p.Tired(now) {
+				p.GaveUp(now)
 			}
 		}
 	}

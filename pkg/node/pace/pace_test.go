@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-const ms = int64(time.Millisecond)
+const (
+	ms       = int64(time.Millisecond)
+	patience = 200 * time.Millisecond
+)
 
 // On the wall, advances keep to the grid: what comes late is caught up with, and after a long stop it goes on from
 // there.
@@ -35,7 +38,7 @@ func TestPaceCatchesUpAfterAStop(t *testing.T) {
 // In lockstep time waits for the command of the sample a period after that of the last one, but not for ever.
 func TestLockstepWaitsForTheCommand(t *testing.T) {
 	now := time.Unix(1000, 0)
-	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Period: 20 * ms, Patience: time.Second, Next: now}
+	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Period: 20 * ms, Patience: patience, Next: now}
 	p.Sampled(5 * ms)
 	p.Advanced(now)
 	if p.Wait(now) != 5*time.Millisecond {
@@ -60,7 +63,7 @@ func TestLockstepWaitsForTheCommand(t *testing.T) {
 		}
 		want := time.Duration(0)
 		if c.waits {
-			want = time.Second
+			want = patience
 		}
 		if got := p.Wait(now); got != want {
 			t.Errorf("%+v: waits %v", c, got)
@@ -78,7 +81,7 @@ func TestLockstepWaitsForTheCommand(t *testing.T) {
 // Paced lockstep waits for commands and for the wall, and catches up after a late command.
 func TestPacedLockstep(t *testing.T) {
 	now := time.Unix(1000, 0)
-	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Paced: true, Period: 20 * ms, Patience: time.Second,
+	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Paced: true, Period: 20 * ms, Patience: patience,
 		Next: now}
 	p.Sampled(5 * ms)
 	p.Advanced(now)
@@ -87,7 +90,7 @@ func TestPacedLockstep(t *testing.T) {
 		t.Errorf("with its command there it waits %v for the wall", got)
 	}
 	p.Sampled(25 * ms)
-	if got := p.Wait(now.Add(5 * time.Millisecond)); got != time.Second {
+	if got := p.Wait(now.Add(5 * time.Millisecond)); got != patience {
 		t.Errorf("without its command it waits %v", got)
 	}
 	now = now.Add(100 * time.Millisecond)
@@ -103,7 +106,7 @@ func TestPacedLockstep(t *testing.T) {
 
 func TestWaitForACommandEndsWhateverElseHappens(t *testing.T) {
 	start := time.Unix(1000, 0)
-	p := Pace{Speed: 1, Lockstep: true, Period: 20 * ms, Patience: time.Second, commanded: 1}
+	p := Pace{Speed: 1, Lockstep: true, Period: 20 * ms, Patience: patience, commanded: 1}
 	p.Sampled(1 + 20*ms)
 	now := start
 	for ; p.Wait(now) > 1; now = now.Add(10 * time.Millisecond) { // orders come all the time
@@ -114,5 +117,29 @@ func TestWaitForACommandEndsWhateverElseHappens(t *testing.T) {
 	p.GaveUp(now)
 	if w := p.Wait(now); w > 0 {
 		t.Errorf("waits %v after it gave up", w)
+	}
+}
+
+// Amid a long wait a step passes now and then: a controller that left samples out answers one that is not out yet.
+func TestAStepPassesAmidALongWait(t *testing.T) {
+	start := time.Unix(1000, 0)
+	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Period: 20 * ms, Patience: time.Minute, commanded: 1}
+	p.Sampled(1 + 20*ms)
+	steps, now := 0, start
+	for ; !p.Tired(now); now = now.Add(10 * time.Millisecond) {
+		if p.Wait(now) > 0 {
+			continue
+		}
+		p.Advanced(now)
+		if steps++; steps == 3 {
+			break
+		}
+	}
+	if waited := now.Sub(start); steps != 3 || waited < 3*nudge || waited > 4*nudge {
+		t.Errorf("%d steps in %v", steps, waited)
+	}
+	p.Came(1 + 25*ms)
+	if w := p.Wait(now); w > 0 {
+		t.Errorf("after its command it waits %v", w)
 	}
 }

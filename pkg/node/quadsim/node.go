@@ -264,8 +264,8 @@ func (n *simulator) run(ctx context.Context) {
 		case c := <-n.commands:
 			n.command(c)
 		case <-timer.C:
-			if n.pace.Awaits() {
-				n.pace.GaveUp(time.Now())
+			if now := time.Now(); n.pace.Tired(now) {
+				n.pace.GaveUp(now)
 			}
 		}
 	}
