@@ -18,6 +18,7 @@ type CommandEstimator struct {
 	filter  *Estimator
 	moves   Moves
 	t       float64 // to which the motion was told, s
+	newest  float64 // stamp of a pose, s
 	agreed  float64 // when a pose was believed last, s
 	refused float64 // that, where poses came since that were not; NaN: the newest was
 	noise   poseNoise
@@ -32,10 +33,11 @@ var commandNoise = Noise{Gyro: 0.03, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Po
 var commands = origin{biases{0.1, 2}, biases{2, 2 * quad.Gravity}, 0.5, 0.1, false}
 
 const (
-	leapAfter   = 0.1  // s for which poses agree elsewhere, after which their source has leapt
-	unbelieved  = 0.13 // s of poses that are not believed, after which what commands tell is wrong
-	longestMove = 0.02 // s that one sample stands for
-	before      = 0.2  // s before the first pose from which on the motion is told
+	leapAfter   = 0.1    // s for which poses agree elsewhere, after which their source has leapt
+	unbelieved  = 0.13   // s of poses that are not believed, after which what commands tell is wrong
+	longestMove = 0.02   // s that one sample stands for
+	shortest    = 1.5e-3 // s between two poses; more of them cost more than they bring
+	before      = 0.2    // s before the first pose from which on the motion is told
 )
 
 // NewCommandEstimator returns one whose robot moves as moves says.
@@ -47,18 +49,19 @@ func NewCommandEstimator(moves Moves) *CommandEstimator {
 		panic(err) // the defaults are in range
 	}
 	e.origin = commands
-	return &CommandEstimator{filter: e, moves: moves, t: math.NaN(), refused: math.NaN()}
+	return &CommandEstimator{filter: e, moves: moves, t: math.NaN(), newest: math.NaN(), refused: math.NaN()}
 }
 
 // AddPose takes a pose that has come by now, s.
 func (c *CommandEstimator) AddPose(z Pose, now float64) {
-	if !z.valid() {
+	if since := z.T - c.newest; !z.valid() || since >= 0 && since < shortest {
 		return
 	}
 	if !(math.Abs(now-c.t) < maxBehind) {
 		c.Restart()
 		c.t = z.T - before
 	}
+	c.newest = z.T
 	c.follow(now)
 	c.noise.add(&z)
 	z.Spread = c.noise.spread()
@@ -88,6 +91,7 @@ func (c *CommandEstimator) At(now float64) (quad.State, bool) {
 func (c *CommandEstimator) Restart() {
 	c.filter.restart()
 	c.filter.sound, c.t, c.refused, c.noise.n = math.Inf(-1), math.NaN(), math.NaN(), 0
+	c.newest = math.NaN()
 }
 
 // follow carries the motion on to a time, by what was commanded.

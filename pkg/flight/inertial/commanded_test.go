@@ -184,6 +184,21 @@ func TestOddPosesAndClocks(t *testing.T) {
 	}
 }
 
+// TestMostPosesOfAFastSourceAreLeftOut: they would cost more than they bring.
+func TestMostPosesOfAFastSourceAreLeftOut(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	from := p.e.filter.counts.Events[Fused]
+	for i := range 1000 {
+		at := p.now + 0.001*float64(i)
+		s := truthAt(at - p.late)
+		p.e.AddPose(Pose{T: at - p.late, P: s.P, Q: s.Q}, at)
+	}
+	if n := p.e.filter.counts.Events[Fused] - from; n < 400 || n > 510 {
+		t.Errorf("%d poses of 1000 in a second are taken", n)
+	}
+}
+
 // TestCommandEstimatorAllocatesNothing: neither do poses, nor looks.
 func TestCommandEstimatorAllocatesNothing(t *testing.T) {
 	p := newPushed(0.0005)

@@ -123,7 +123,8 @@ func TestWaitForACommandEndsWhateverElseHappens(t *testing.T) {
 // Amid a long wait a step passes now and then: a controller that left samples out answers one that is not out yet.
 func TestAStepPassesAmidALongWait(t *testing.T) {
 	start := time.Unix(1000, 0)
-	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Period: 20 * ms, Patience: time.Minute, commanded: 1}
+	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Period: 20 * ms, Patience: time.Minute,
+		commanded: 1}
 	p.Sampled(1 + 20*ms)
 	steps, now := 0, start
 	for ; !p.Tired(now); now = now.Add(10 * time.Millisecond) {
