@@ -453,8 +453,15 @@ func (f *closed) sense() int64 {
 
 // A tick allocates nothing: sample, latent, command, record.
 func TestAllocatesNothing(t *testing.T) {
-	f := newClosed(t, defaults(), "a.vnd")
-	f.advance(1, nil)
+	c := defaults()
+	for _, c.Filter = range []bool{false, true} {
+		f := newClosed(t, c, "a.vnd")
+		f.advance(1, nil)
+		f.allocatesNothing(t)
+	}
+}
+
+func (f *closed) allocatesNothing(t *testing.T) {
 	ring := NewRing(64, NewTickRecord)
 	z := Latent{Bundle: f.loop.Policy().ID, Mean: []float32{1, 2, 3, 4}}
 	if n := testing.AllocsPerRun(1000, func() {

@@ -65,6 +65,32 @@ func TestFilterOfPoses(t *testing.T) {
 	}
 }
 
+// TestFilterAfterAHold: poses that have leapt, for which the guard holds, are those that the policy flies by later.
+// Else guard and policy would have the robot in two places.
+func TestFilterAfterAHold(t *testing.T) {
+	c := defaults()
+	c.Filter = true
+	f := newClosed(t, c, "a.vnd")
+	f.advance(4, nil)
+	leap := func(m *Sample) bool {
+		m.State.P.X += 0.5
+		return true
+	}
+	f.advance(0.3, leap)
+	if stage := f.loop.Decision().Stage; !stage.HoldsAuthority() {
+		t.Fatalf("after a leap: %v", stage)
+	}
+	f.advance(1.7, leap)
+	if err := f.loop.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	f.advance(0.2, leap)
+	k := f.ticks[len(f.ticks)-1]
+	if off := k.State.P.Sub(f.loop.State().P).Norm(); !k.Filtered || !k.Stage.PolicyFlies() || off > 0.03 {
+		t.Errorf("%v by the filter: %v, %.3f m from where the guard has it", k.Stage, k.Filtered, off)
+	}
+}
+
 // TestFilterIsOfPoses: what comes with a velocity has its filter.
 func TestFilterIsOfPoses(t *testing.T) {
 	c := defaults()

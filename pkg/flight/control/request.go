@@ -121,6 +121,9 @@ func (l *Loop) Ask(now int64, q *Request) bool {
 	t := seconds(l.seenAt, l.origin)
 	if l.seq > 0 && !l.notOffboard && l.decision.Stage.HoldsAuthority() {
 		l.startFromHere()
+		if l.filter != nil {
+			l.filter.Yield()
+		}
 	}
 	l.continuity(t)
 	l.latentUsed = l.usableLatent(now)

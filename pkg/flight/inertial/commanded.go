@@ -63,6 +63,9 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 	}
 	c.newest = z.T
 	c.follow(now)
+	if p := c.filter.phase; p == Waiting || p == Lost {
+		c.filter.frame = frame{} // poses are right
+	}
 	c.noise.add(&z)
 	z.Spread = c.noise.spread()
 	switch c.filter.AddPose(z) {
@@ -87,7 +90,14 @@ func (c *CommandEstimator) At(now float64) (quad.State, bool) {
 	return c.filter.Estimate().State, c.filter.phase == Ready && !(now-c.refused > unbelieved)
 }
 
-// Restart forgets all but what poses err by.
+// Yield has it begin anew where it is off the poses by a leap. It is for a time in which nobody flies by it.
+func (c *CommandEstimator) Yield() {
+	if c.filter.frame != (frame{}) {
+		c.Restart()
+	}
+}
+
+// Restart forgets all but what poses err by, and what the biases stood for.
 func (c *CommandEstimator) Restart() {
 	c.filter.restart()
 	c.filter.sound, c.t, c.refused, c.noise.n = math.Inf(-1), math.NaN(), math.NaN(), 0

@@ -136,6 +136,58 @@ func TestLeapsAreTheSources(t *testing.T) {
 	})
 }
 
+// TestCommandsGoneAstrayAreNoLeap: a robot that is thrown about leaves what commands tell step by step. Poses are right
+// then: the state that is flown by keeps to them.
+func TestCommandsGoneAstrayAreNoLeap(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	from, off := p.now, so3.Vec3{}
+	p.spoil = func(at float64, z *Pose) bool {
+		off = so3.Vec3{X: 0.4 * (1 - math.Cos(6*(at-from))), Y: 0.2 * (1 - math.Cos(9*(at-from)))}
+		z.P = z.P.Add(off)
+		return true
+	}
+	p.fly(4, func(x quad.State, ok bool) {
+		if err := x.P.Sub(truthAt(p.now).P).Sub(off).Norm(); ok && err > 0.5 {
+			t.Errorf("%.3f s: %.3f m from the poses is flown by", p.now-from, err)
+		}
+	})
+	if n := p.e.filter.counts.Events[Jumped]; n != 0 {
+		t.Errorf("%d leaps", n)
+	}
+}
+
+// TestItBeginsAtThePoses: after a leap it is off them until it yields, is lost or begins anew.
+func TestItBeginsAtThePoses(t *testing.T) {
+	for name, begin := range map[string]func(p *pushed){
+		"yields":   func(p *pushed) { p.e.Yield() },
+		"restarts": func(p *pushed) { p.e.Restart() },
+		"a hole": func(p *pushed) {
+			leap := p.spoil
+			p.spoil = func(float64, *Pose) bool { return false }
+			p.fly(0.2, nil)
+			p.spoil = func(at float64, z *Pose) bool {
+				z.P.Y += 0.3
+				return leap(at, z)
+			}
+		},
+	} {
+		p := newPushed(0.0005)
+		p.fly(2, nil)
+		p.spoil = func(_ float64, z *Pose) bool {
+			z.P.X += 0.5
+			return true
+		}
+		p.fly(0.5, nil)
+		begin(p)
+		p.fly(1, nil)
+		x, ok := p.e.At(p.now)
+		if off := x.P.Sub(truthAt(p.now).P).X - 0.5; !ok || math.Abs(off) > 0.02 {
+			t.Errorf("%s: a state: %v, %.3f m off the poses", name, ok, off)
+		}
+	}
+}
+
 // TestHolesAreBridged: without poses for 0.2 s there is a state, by what was commanded.
 func TestHolesAreBridged(t *testing.T) {
 	p := newPushed(0.0005)

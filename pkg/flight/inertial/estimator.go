@@ -251,7 +251,7 @@ func (e *Estimator) begin(z *Pose, t float64) Event {
 	b.cov.addDiagonal(atGyro, 3, gyro)
 	b.cov.addDiagonal(atAccel, 3, accel)
 	b.cov.addDiagonal(atDelay, 1, delay)
-	e.phase, e.accepted, e.fused, e.streak = Settling, 1, t, streak{}
+	e.phase, e.accepted, e.fused, e.streak = Settling, 1, t, streak{last: t}
 	e.catchUp()
 	return Begun
 }
@@ -286,7 +286,7 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 		return e.diverge(t)
 	}
 	e.accepted++
-	e.fused, e.streak = t, streak{}
+	e.fused, e.streak = t, streak{last: t}
 	e.catchUp()
 	if e.phase == Settling && e.accepted >= readyPoses && t >= e.sound && e.VelocityDeviation() < readyVelocity {
 		e.phase = Ready

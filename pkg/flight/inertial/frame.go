@@ -67,6 +67,7 @@ func (e *Estimator) relax(dt float64) {
 // streak is of poses in a row that were not believed, and agree among themselves.
 type streak struct {
 	n           int
+	leapt       bool     // the source, between two poses: else what was expected went astray
 	since, last float64  // times of the first and the newest, s
 	off         so3.Vec3 // by which the newest is off what was expected, m
 	yaw         float64  // rad
@@ -88,13 +89,13 @@ func (e *Estimator) outlying(z, in *Pose, t float64) Event {
 	s := &e.streak
 	noise := 4 * max(z.Position.X, z.Position.Y, z.Position.Z)
 	angle := 4 * max(z.Attitude.X, z.Attitude.Y, z.Attitude.Z)
-	agrees := s.n > 0 && off.Sub(s.off).Norm() <= agreeOff+noise+agreeSpeed*(t-s.last) &&
-		math.Abs(turn.Z-s.yaw) <= agreeYaw+angle && math.Hypot(turn.X, turn.Y) <= agreeTilt+angle
-	if !agrees {
-		*s = streak{since: t}
+	agrees := off.Sub(s.off).Norm() <= agreeOff+noise+agreeSpeed*(t-s.last) && math.Abs(turn.Z-s.yaw) <= agreeYaw+angle
+	s.leapt = s.leapt || !agrees
+	if s.n == 0 || !agrees || math.Hypot(turn.X, turn.Y) > agreeTilt+angle {
+		*s = streak{since: t, leapt: s.leapt}
 	}
 	s.n, s.last, s.off, s.yaw = s.n+1, t, off, turn.Z
-	if s.n < 3 || t-s.since < e.params.JumpAfter {
+	if s.n < 3 || t-s.since < e.params.JumpAfter || !s.leapt && !e.origin.measured {
 		return Rejected
 	}
 	return Jumped
