@@ -148,15 +148,16 @@ func (p *poseNoise) add(z *Pose) {
 		turn = turn.Add(so3.Log(z.Q.Conj().Mul(p.last[i].Q)).Scale(w))
 		sum += w * w
 	}
-	p.position = blend(p.position, off.Dot(off)/(3*sum))
-	p.attitude = blend(p.attitude, turn.Dot(turn)/(3*sum))
+	p.position = blend(p.position, off.Dot(off)/(3*sum), commandNoise.Position)
+	p.attitude = blend(p.attitude, turn.Dot(turn)/(3*sum), commandNoise.Attitude)
 }
 
-// blend takes a new square into a variance, which one that stands out hardly moves.
-func blend(variance, square float64) float64 {
+// blend takes a new square into a variance, which one that stands out hardly moves. Nor is it to begin with: least is
+// the square's root at best.
+func blend(variance, square, least float64) float64 {
 	const memory, most = 0.01, 9
 	if variance == 0 {
-		return square
+		return min(square, most*least*least)
 	}
 	return variance + memory*(min(square, most*variance)-variance)
 }

@@ -188,6 +188,21 @@ func TestItBeginsAtThePoses(t *testing.T) {
 	}
 }
 
+// TestALeapAtTheBeginning: it is no noise of the poses, and keeps nobody from a state for long.
+func TestALeapAtTheBeginning(t *testing.T) {
+	p := newPushed(0.0005)
+	p.spoil = func(at float64, z *Pose) bool {
+		if at < 2.5*poseEvery {
+			z.P.X += 2
+		}
+		return true
+	}
+	p.fly(1, nil)
+	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
+		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
+	}
+}
+
 // TestHolesAreBridged: without poses for 0.2 s there is a state, by what was commanded.
 func TestHolesAreBridged(t *testing.T) {
 	p := newPushed(0.0005)
