@@ -25,9 +25,9 @@ type CommandEstimator struct {
 	from    quad.State // that a move begins at
 }
 
-// commandNoise is what commands tell less well than an IMU: rates come out to 0.1 rad/s for a tenth of a second, and a
-// push sets in at once. Poses are those of good motion capture, at best.
-var commandNoise = Noise{Gyro: 0.03, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Position: 0.0005, Attitude: 0.002}
+// commandNoise is what commands tell less well than an IMU: rates come out to 0.3 rad/s for a tenth of a second, and a
+// push sets in at once. What real robots do beside it, poses are taken to err by: 2 mm and 3 mrad at least.
+var commandNoise = Noise{Gyro: 0.1, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Position: 0.002, Attitude: 0.003}
 
 // commands say nothing of a push, nor of what an autopilot is off by.
 var commands = origin{biases{0.1, 2}, biases{2, 2 * quad.Gravity}, 0.5, 0.1, false}

@@ -156,7 +156,8 @@ func (r *Run) twin() (*Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.Config.Source, t.Bundle, t.Firmware = r.Config.Source, r.Bundle, r.Firmware
+		t.Config.Source, t.Config.Filter = r.Config.Source, r.Config.Filter
+		t.Bundle, t.Firmware = r.Bundle, r.Firmware
 		t.Onset, t.After = settled+period, after
 		if err := t.Fly(); err != nil {
 			return nil, fmt.Errorf("flight without a fault: %w", err)
