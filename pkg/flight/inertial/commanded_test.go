@@ -68,14 +68,14 @@ func (p *pushed) errors() (place, velocity, turn, known float64) {
 	return math.Sqrt(place / n), math.Sqrt(velocity / n), math.Sqrt(turn / n), known / n
 }
 
-// TestCommandsAreTheMotion: noise of 3 mm and 15 mrad, 40 ms late, amid a figure-eight of 4.5 m/s in a wind: the state
-// is that of now, and what poses err by is found.
+// TestCommandsAreTheMotion: noise of up to 15 mm and 75 mrad, 40 ms late, amid a figure-eight of 4.5 m/s in a wind: the
+// state is that of now, and what poses err by is found.
 func TestCommandsAreTheMotion(t *testing.T) {
-	for _, noise := range []float64{0.0003, 0.003} {
+	for _, noise := range []float64{0.0003, 0.003, 0.015} {
 		p := newPushed(noise)
 		p.fly(2, nil)
 		place, velocity, turn, known := p.errors()
-		if place > 0.005+2*noise || velocity > 0.1 || turn > 0.02 || known != 1 {
+		if place > 0.005+2*noise || velocity > 0.1+2*noise || turn > 0.02+noise || known != 1 {
 			t.Errorf("%g m: errs by %.4f m, %.3f m/s, %.4f rad, known %.2f", noise, place, velocity, turn, known)
 		}
 		s := p.e.noise.spread()
