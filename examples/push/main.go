@@ -24,7 +24,7 @@ func main() {
 	flag.IntVar(&b.Times, "rounds", 1, "of pushing and learning")
 	trials := flag.Int("trials", 200, "of each policy, with each kind of box")
 	plots := flag.String("plots", "", "folder for pictures")
-	peers := flag.Bool("peers", false, "also learn what it is compared with: for forty minutes of a core")
+	peers := flag.Bool("peers", false, "also learn what it is compared with: for half an hour of a core")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		log.Fatal("usage: push [-seed N] [-rounds N] [-trials N] [-peers] [-plots DIR] BUNDLE")

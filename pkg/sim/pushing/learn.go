@@ -21,7 +21,6 @@ type Budget struct {
 	Task     pushlearning.Task
 	Times    int                   // rounds of recording and learning
 	Oracle   pushlearning.Training // in MuJoCo
-	RMA      pushlearning.Training // likewise
 	Recorded int                   // worlds in which a policy is recorded for an episode's length
 	Progress func(format string, a ...any)
 
@@ -33,8 +32,7 @@ func DefaultBudget() Budget {
 	b := Budget{Seed: 1, Task: pushlearning.DefaultTask, Times: 1, Recorded: 128, Progress: func(string, ...any) {},
 		boxes: drawn}
 	param.Default(&b.Rounds)
-	b.Oracle, b.RMA = b.Policy, b.Policy
-	b.Oracle.Iterations = 60
+	b.Oracle = b.Policy
 	return b
 }
 
@@ -107,10 +105,9 @@ func (b *Budget) learned() func(continual.Status) {
 	}
 }
 
-// trainInformed goes on from a policy in MuJoCo, and informs it of the hidden conditions.
-func (b *Budget) trainInformed(ctx context.Context, c *pushlearning.Training, from *vnd.Actor[float32]) (
-	*vnd.Actor[float32], error) {
-	real, err := NewReal(c.Worlds, kernel.Workers(), drawn)
+// trainOracle goes on from a policy in MuJoCo, and is informed of the hidden conditions.
+func (b *Budget) trainOracle(ctx context.Context, from *vnd.Actor[float32]) (*vnd.Actor[float32], error) {
+	real, err := NewReal(b.Oracle.Worlds, kernel.Workers(), drawn)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +118,7 @@ func (b *Budget) trainInformed(ctx context.Context, c *pushlearning.Training, fr
 	if err != nil {
 		return nil, err
 	}
-	return pushlearning.Train(ctx, c, t, real, informed,
+	return pushlearning.Train(ctx, &b.Oracle, t, real, informed,
 		pushlearning.Options{Seed: b.Seed, Show: b.trained})
 }
 

@@ -17,7 +17,7 @@ func TestLearningGoesThrough(t *testing.T) {
 	}
 	newWorlds(t, 1) // or it skips
 	b := DefaultBudget()
-	for _, c := range []*pushlearning.Training{&b.Base, &b.Policy, &b.Oracle, &b.RMA} {
+	for _, c := range []*pushlearning.Training{&b.Base, &b.Policy, &b.Oracle} {
 		c.Worlds, c.Steps, c.Iterations, c.Hidden, c.Layers = 8, 16, 2, 8, 2
 	}
 	b.Recorded, b.Task.Steps = 8, 80

@@ -10,11 +10,11 @@ import (
 // Peers are an oracle, RMA, and what goes on from base as b does, but is recorded with the nominal box alone, or has no
 // latent. No gate holds their last policy back.
 func (b *Budget) Peers(ctx context.Context, ours *Learned) ([]Method, error) {
-	oracle, err := b.trainInformed(ctx, &b.Oracle, ours.Improved)
+	oracle, err := b.trainOracle(ctx, ours.Base)
 	if err != nil {
 		return nil, err
 	}
-	rma, err := b.rma(ctx, ours.Base)
+	rma, err := b.rma(ctx, oracle)
 	if err != nil {
 		return nil, err
 	}

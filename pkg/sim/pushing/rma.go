@@ -13,23 +13,14 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// rma is rapid motor adaptation (A. Kumar et al., "RMA: rapid motor adaptation for legged robots", 2021): the base goes
-// on in MuJoCo, informed of what is hidden. Then a reader learns that from what the policy sees.
-func (b *Budget) rma(ctx context.Context, base *vnd.Actor[float32]) (Method, error) {
-	expert, err := b.trainInformed(ctx, &b.RMA, base)
+// rma is rapid motor adaptation (A. Kumar et al., "RMA: rapid motor adaptation for legged robots", 2021): a reader
+// learns from what policies see what the oracle is informed of, in pushes of the oracle that it informs itself.
+func (b *Budget) rma(ctx context.Context, oracle *vnd.Actor[float32]) (Method, error) {
+	r, err := newReader(oracle, b.Seed)
 	if err != nil {
 		return Method{}, err
 	}
-	return b.adapt(ctx, expert)
-}
-
-// adapt has a reader learn to inform an expert, in pushes of the expert that it informs itself.
-func (b *Budget) adapt(ctx context.Context, expert *vnd.Actor[float32]) (Method, error) {
-	r, err := newReader(expert, b.Seed)
-	if err != nil {
-		return Method{}, err
-	}
-	m := Method{Name: "RMA", Policy: expert, Informed: true, Reader: r}
+	m := Method{Name: "RMA", Policy: oracle, Informed: true, Reader: r}
 	l := &lessons{reader: r, rng: rand.New(rand.NewPCG(b.Seed, 11))}
 	const rounds = 3
 	for range rounds {
@@ -45,16 +36,16 @@ func (b *Budget) adapt(ctx context.Context, expert *vnd.Actor[float32]) (Method,
 type Reader struct{ *vnd.Actor[float32] }
 
 // newReader makes one that has learned nothing, for a policy that is informed.
-func newReader(expert *vnd.Actor[float32], seed uint64) (*Reader, error) {
-	hidden := make([]float32, expert.Size()-pushcontrol.Sees)
+func newReader(informed *vnd.Actor[float32], seed uint64) (*Reader, error) {
+	hidden := make([]float32, informed.Size()-pushcontrol.Sees)
 	one := slices.Repeat([]float32{1}, len(hidden))
 	a, err := vnd.NewActor(pushcontrol.Sees, 0, hidden, one, []int{128, 64})
 	if err != nil {
 		return nil, err
 	}
 	a.Net.Init(rand.New(rand.NewPCG(seed, 10)), hidden)
-	copy(a.Norm.Mean, expert.Norm.Mean)
-	copy(a.Norm.Scale, expert.Norm.Scale)
+	copy(a.Norm.Mean, informed.Norm.Mean)
+	copy(a.Norm.Scale, informed.Norm.Scale)
 	return &Reader{a}, nil
 }
 
@@ -84,7 +75,7 @@ type lessons struct {
 // watch has a method push hidden boxes for the length of an episode, and keeps some rows.
 func (b *Budget) watch(m *Method, l *lessons) error {
 	const every = 4 // steps
-	real, err := NewReal(b.RMA.Worlds, kernel.Workers(), drawn)
+	real, err := NewReal(b.Oracle.Worlds, kernel.Workers(), drawn)
 	if err != nil {
 		return err
 	}

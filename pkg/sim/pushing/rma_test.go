@@ -13,17 +13,17 @@ import (
 func TestReaderReplacesTheTruth(t *testing.T) {
 	const hidden, rows = 2, 500
 	b := DefaultBudget()
-	expert, err := b.informed(untrained(t, 8, 8), hidden)
+	informed, err := b.informed(untrained(t, 8, 8), hidden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newReader(expert, 1)
+	r, err := newReader(informed, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &lessons{reader: r, rng: rand.New(rand.NewPCG(1, 2))}
 	for range rows {
-		x := make([]float32, expert.Size())
+		x := make([]float32, informed.Size())
 		for i := range x {
 			x[i] = float32(l.rng.NormFloat64())
 		}
