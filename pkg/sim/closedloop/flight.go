@@ -191,12 +191,13 @@ func (f *flight) tick() TraceRow {
 		return row
 	}
 	t, state, usable := f.gap.ahead(truth.Time, f.stamp, &f.state)
-	if usable {
+	if usable && !f.old(truth.Time) {
 		row.Command = f.setup.Limits.Clip(f.controller.Command(t, &state))
 	} else {
 		row.Command = f.gap.hold(t, &state, row.Reference)
 	}
-	if o, ok := f.controller.(Observer); ok && t == f.stamp { // nobody learns of a state that was not measured
+	// Nobody learns of a state that was not measured.
+	if o, ok := f.controller.(Observer); ok && t == f.stamp && !f.old(truth.Time) {
 		o.Observe(quad.Row{T: t, State: state, Command: row.Command})
 	}
 	f.gap.sent(truth.Time, row.Command)
@@ -220,15 +221,21 @@ func (f *flight) listen() {
 		}
 	}
 	f.state, f.stamp = f.measured, f.came
-	if f.commanded == nil || !f.ready || now-f.came >= f.gap.maxAge {
+	if f.commanded == nil || !f.ready {
 		return
 	}
 	s, ok := f.commanded.At(now)
+	if !ok && f.old(now) {
+		return
+	}
 	if !ok {
 		s = f.gap.motion.Ahead(&f.measured, f.came, now)
 	}
 	f.state, f.stamp = s, now
 }
+
+// old reports whether no pose has come for so long that the guard's law flies: by the filter, where there is one.
+func (f *flight) old(now float64) bool { return f.commanded != nil && now-f.came >= f.gap.maxAge }
 
 // listenOnboard is listen with an IMU.
 func (f *flight) listenOnboard() {
