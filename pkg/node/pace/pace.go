@@ -19,7 +19,7 @@ type Pace struct {
 	commanded int64         // stamp of the newest command; 0: none came, or none for too long
 	awaited   int64         // stamp of the sample whose command is waited for; 0: none
 	asked     time.Time     // on the wall, when that wait began; zero: it has not
-	moved     time.Time     // on the wall, when time passed last amid that wait
+	moved     time.Time     // on the wall, when that wait began or time passed last
 
 	Next    time.Time // on the wall, of the next advance
 	skipped uint64    // advances that the wall did not wait for
@@ -63,10 +63,7 @@ func (p *Pace) Behind(now time.Time) time.Duration {
 
 // Advanced counts one advance that the wall gave way to at now.
 func (p *Pace) Advanced(now time.Time) {
-	if p.awaited != 0 {
-		p.moved = now
-		return
-	}
+	p.moved = now
 	wall := time.Duration(float64(p.Step) / p.Speed)
 	if late := now.Sub(p.Next); late > mostBehind || p.free() {
 		if !p.Lockstep && !p.Next.IsZero() {

@@ -120,6 +120,22 @@ func TestWaitForACommandEndsWhateverElseHappens(t *testing.T) {
 	}
 }
 
+// A step whose sample is waited for takes its time on the wall, too.
+func TestASampleIsWaitedForFromItsOwnStepOn(t *testing.T) {
+	now := time.Unix(1000, 0)
+	p := Pace{Step: 5 * time.Millisecond, Speed: 1, Lockstep: true, Paced: true, Period: 20 * ms, Patience: patience,
+		Next: now, commanded: 1}
+	if w := p.Wait(now); w > 0 {
+		t.Fatalf("it waits %v", w)
+	}
+	p.Sampled(1 + 20*ms)
+	p.Advanced(now)
+	p.Came(1 + 20*ms)
+	if w := p.Wait(now); w != p.Step {
+		t.Errorf("with its command there it waits %v for the wall, expected %v", w, p.Step)
+	}
+}
+
 // Amid a long wait a step passes now and then: a controller that left samples out answers one that is not out yet.
 func TestAStepPassesAmidALongWait(t *testing.T) {
 	start := time.Unix(1000, 0)
