@@ -30,7 +30,7 @@ type CommandEstimator struct {
 var commandNoise = Noise{Gyro: 0.1, Accel: 0.1, GyroWalk: 0.1, AccelWalk: 1, Position: 0.002, Attitude: 0.003}
 
 // commands say nothing of a push, nor of what an autopilot is off by.
-var commands = origin{biases{0.1, 2}, biases{2, 2 * quad.Gravity}, 0.5, 0.1, false}
+var commands = origin{begin: biases{0.1, 2}, most: biases{2, 2 * quad.Gravity}, settling: 0.5, uptake: 0.1}
 
 const (
 	leapAfter   = 0.1    // s for which poses agree elsewhere, after which their source has leapt

@@ -68,6 +68,14 @@ func (p *pushed) errors() (place, velocity, turn, known float64) {
 	return math.Sqrt(place / n), math.Sqrt(velocity / n), math.Sqrt(turn / n), known / n
 }
 
+// keepsTo flies on, where there is always a state, and it errs by so many m at most.
+func (p *pushed) keepsTo(t *testing.T, most float64) {
+	t.Helper()
+	if place, _, _, known := p.errors(); place > most || known != 1 {
+		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
+	}
+}
+
 // TestCommandsAreTheMotion: noise of up to 15 mm and 75 mrad, 40 ms late, amid a figure-eight of 4.5 m/s in a wind: the
 // state is that of now, and what poses err by is found.
 func TestCommandsAreTheMotion(t *testing.T) {
@@ -97,9 +105,7 @@ func TestReflectionsDoNotMoveIt(t *testing.T) {
 		}
 		return true
 	}
-	if place, _, _, known := p.errors(); place > 0.01 || known != 1 {
-		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
-	}
+	p.keepsTo(t, 0.01)
 	p.spoil = func(at float64, z *Pose) bool {
 		z.P, z.Q = z.P.Add(way.Scale(20*math.Sin(40*at))), so3.FromEuler(1, 0, 0)
 		return true
@@ -115,9 +121,7 @@ func TestReflectionsDoNotMoveIt(t *testing.T) {
 	}
 	p.spoil = nil
 	p.fly(2.5, nil)
-	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
-		t.Errorf("afterwards it errs by %.4f m, known %.2f of the time", place, known)
-	}
+	p.keepsTo(t, 0.005)
 }
 
 // TestLeapsAreTheSources: where poses that follow closely are elsewhere for good, their source has leapt, and the state
@@ -198,9 +202,7 @@ func TestALeapAtTheBeginning(t *testing.T) {
 		return true
 	}
 	p.fly(1, nil)
-	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
-		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
-	}
+	p.keepsTo(t, 0.005)
 }
 
 // TestHolesAreBridged: without poses for 0.2 s there is a state, by what was commanded.
@@ -209,9 +211,7 @@ func TestHolesAreBridged(t *testing.T) {
 	p.fly(3, nil)
 	from := p.now
 	p.spoil = func(at float64, _ *Pose) bool { return at-from > 0.2 }
-	if place, _, _, known := p.errors(); place > 0.01 || known != 1 {
-		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
-	}
+	p.keepsTo(t, 0.01)
 	from = p.now
 	p.spoil = func(at float64, z *Pose) bool { // they are elsewhere after it: what commands told was wrong
 		z.P = z.P.Add(so3.Vec3{X: 0.3})
@@ -236,9 +236,7 @@ func TestOddPosesAndClocks(t *testing.T) {
 	for range 3 {
 		p.e.AddPose(Pose{T: p.now - p.late, P: good.P, Q: good.Q}, p.now)
 	}
-	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
-		t.Errorf("errs by %.4f m, known %.2f of the time", place, known)
-	}
+	p.keepsTo(t, 0.005)
 	p.now += 100 // set forward; the path has a period of 4 s, but for the heading
 	if _, ok := p.e.At(p.now); ok {
 		t.Error("there is a state after 100 s without a pose")
@@ -246,9 +244,7 @@ func TestOddPosesAndClocks(t *testing.T) {
 	p.fly(2, nil)
 	p.now -= 100
 	p.fly(2, nil)
-	if place, _, _, known := p.errors(); place > 0.005 || known != 1 {
-		t.Errorf("after steps of the clock it errs by %.4f m, known %.2f of the time", place, known)
-	}
+	p.keepsTo(t, 0.005)
 }
 
 // TestMostPosesOfAFastSourceAreLeftOut: they would cost more than they bring.

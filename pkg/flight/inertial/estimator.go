@@ -57,16 +57,14 @@ const (
 // mostRest is how much of a correction of the position may be left, m; more is taken up at once.
 const mostRest = 0.1
 
-// What is known at the beginning: standard deviations.
-const (
-	beginVelocity = 3.0 // m/s
-)
+// beginVelocity is the standard deviation of a velocity at the beginning, m/s.
+const beginVelocity = 3.0
 
 // What makes a state ready, or unbelievable.
 const (
 	readyVelocity = 0.15 // m/s
 	readyPoses    = 4
-	again         = 1.0 // s longer after a divergence
+	afterDiverged = 1.0 // s by which it settles longer then
 	leastSettling = 1.0 // s without a believed pose before it begins anew
 )
 
@@ -86,7 +84,8 @@ type origin struct {
 	measured bool // by an IMU, whose axes and units may be wrong
 }
 
-var sensors = origin{biases{0.03, 0.3}, biases{0.3, 3}, 3, 0.5, true}
+// sensors are those of an IMU.
+var sensors = origin{begin: biases{0.03, 0.3}, most: biases{0.3, 3}, settling: 3, uptake: 0.5, measured: true}
 
 // Estimator is for one goroutine. After New it allocates nothing.
 type Estimator struct {
@@ -196,7 +195,9 @@ func (e *Estimator) addPose(z Pose) Event {
 	if e.trouble.Kind == ClocksApart {
 		e.trouble = Trouble{}
 	}
-	e.axes.add(e, &z, t)
+	if e.origin.measured {
+		e.axes.add(e, &z, t)
+	}
 	switch {
 	case t < e.at(0).T || e.phase != Waiting && t <= e.past.t:
 		if z.T != e.stamp { // a source that repeats its last pose says nothing of clocks
@@ -221,8 +222,10 @@ func (e *Estimator) stuck(t float64) bool {
 
 // begin starts the state at a pose.
 func (e *Estimator) begin(z *Pose, t float64) Event {
-	if e.trouble = e.examine(z); e.trouble.Kind != None && e.origin.measured {
-		return Refused
+	if e.origin.measured {
+		if e.trouble = e.examine(z); e.trouble.Kind != None {
+			return Refused
+		}
 	}
 	b, again := &e.past, e.phase == Lost || e.phase == Ready
 	in := e.frame.of(z)
@@ -298,7 +301,7 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 func (e *Estimator) diverge(t float64) Event {
 	e.phase, e.accepted, e.streak = Waiting, 0, streak{}
 	e.past = belief{}
-	e.sound = t + e.origin.settling + again
+	e.sound = t + e.origin.settling + afterDiverged
 	e.trouble = Trouble{Kind: Divergence}
 	return Diverged
 }

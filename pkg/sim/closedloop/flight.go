@@ -196,7 +196,7 @@ func (f *flight) tick() TraceRow {
 	} else {
 		row.Command = f.gap.hold(t, &state, row.Reference)
 	}
-	// Nobody learns of a state that was not measured.
+	// Nobody learns of a state that the gap has carried on.
 	if o, ok := f.controller.(Observer); ok && t == f.stamp && !f.old(truth.Time) {
 		o.Observe(quad.Row{T: t, State: state, Command: row.Command})
 	}
@@ -224,14 +224,11 @@ func (f *flight) listen() {
 	if f.commanded == nil || !f.ready {
 		return
 	}
-	s, ok := f.commanded.At(now)
-	if !ok && f.old(now) {
-		return
+	if s, ok := f.commanded.At(now); ok {
+		f.state, f.stamp = s, now
+	} else if !f.old(now) {
+		f.state, f.stamp = f.gap.motion.Ahead(&f.measured, f.came, now), now
 	}
-	if !ok {
-		s = f.gap.motion.Ahead(&f.measured, f.came, now)
-	}
-	f.state, f.stamp = s, now
 }
 
 // old reports whether no pose has come for so long that the guard's law flies: by the filter, where there is one.
