@@ -98,8 +98,8 @@ var library = sync.OnceValues(func() (*C.struct_vnd_fast_library, error) {
 // profiles names the variables by which Fast DDS of a version finds profiles, as far as they are set; "" for none.
 func profiles(version string) (text string) {
 	names := []string{"FASTRTPS_DEFAULT_PROFILES_FILE"}
-	var major, minor int
-	if _, _ = fmt.Sscanf(version, "%d.%d", &major, &minor); minor >= 12 {
+	var minor int // of series 2, which alone has this interface
+	if _, _ = fmt.Sscanf(version, "2.%d", &minor); minor >= 12 {
 		names = append(names, "FASTDDS_DEFAULT_PROFILES_FILE")
 	}
 	for _, name := range names {

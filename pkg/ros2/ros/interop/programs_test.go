@@ -27,6 +27,7 @@ var programs = map[string]func(){
 	"lc":      managed,
 	"frames":  func() { ros.Main("frames", frames) },
 	"counter": func() { ros.Main("counter", counter) },
+	"caller":  func() { ros.Main("caller", caller) },
 }
 
 func TestMain(m *testing.M) {

@@ -54,7 +54,7 @@ func (p *place) node(name string, args ...string) *ros.Node {
 }
 
 // rclpy starts a role of testdata/peer.py.
-func (p *place) rclpy(role string) {
+func (p *place) rclpy(role string) *background {
 	p.t.Helper()
 	script, err := filepath.Abs("testdata/peer.py")
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *place) rclpy(role string) {
 	if _, err := exec.Command(python, "-c", "import rclpy").CombinedOutput(); err != nil {
 		p.t.Skip("no rclpy here")
 	}
-	p.start(python, script, role)
+	return p.start(python, script, role)
 }
 
 func within(t *testing.T) context.Context {

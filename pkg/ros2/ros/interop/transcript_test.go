@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"vnd/pkg/ros2/dds/fastdds"
 	"vnd/pkg/ros2/rmw"
+	"vnd/pkg/ros2/ros/rostest"
 )
 
 // patience is how long something that must happen may take.
@@ -138,7 +138,7 @@ func (p *place) shell(command string) string {
 // end well.
 func (p *place) start(name string, args ...string) *background {
 	p.t.Helper()
-	b := &background{t: p.t, cmd: exec.Command(name, args...), output: new(bytes.Buffer)}
+	b := &background{t: p.t, cmd: exec.Command(name, args...), output: new(rostest.Console)}
 	if programs[name] != nil {
 		b.cmd = exec.Command(os.Args[0], args...)
 		b.cmd.Env = append(p.env, programVariable+"="+name)
@@ -157,7 +157,7 @@ func (p *place) start(name string, args ...string) *background {
 type background struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	output *bytes.Buffer
+	output *rostest.Console
 	ended  bool
 }
 
@@ -167,15 +167,20 @@ func (b *background) stop() string {
 	if b.ended {
 		return b.output.String()
 	}
+	if err := b.interrupt(); err != nil {
+		b.t.Errorf("%s: %v\n%s", b.cmd, err, b.output)
+	}
+	return b.output.String()
+}
+
+// interrupt ends the program, however it ends.
+func (b *background) interrupt() error {
 	b.ended = true
 	signal := func(s syscall.Signal) { syscall.Kill(-b.cmd.Process.Pid, s) } // with its children, as a terminal does
 	killer := time.AfterFunc(patience, func() { signal(syscall.SIGKILL) })
 	defer killer.Stop()
 	signal(syscall.SIGINT)
-	if err := b.cmd.Wait(); err != nil {
-		b.t.Errorf("%s: %v\n%s", b.cmd, err, b.output)
-	}
-	return b.output.String()
+	return b.cmd.Wait()
 }
 
 // replay runs the commands of a transcript and compares their output. It keeps the output in
