@@ -160,6 +160,10 @@ func (t *topicHzCommand) Run(c *console) error {
 
 // WriteText implements result.
 func (r *topicRate) WriteText(w io.Writer) error {
+	if r.Messages == 1 {
+		_, err := fmt.Fprintf(w, "%s: one message, of %d bytes: a rate needs two\n", r.Topic, r.Bytes)
+		return err
+	}
 	_, err := fmt.Fprintf(w, "%s: %.2f Hz; between two messages %.4f to %.4f s, deviation %.4f s; %d messages, "+
 		"%d bytes\n", r.Topic, r.Rate.Rate, r.Least, r.Most, r.Deviation, r.Messages, r.Bytes)
 	return err

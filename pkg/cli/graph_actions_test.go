@@ -18,6 +18,8 @@ func TestActionsReadAsThoseOfROS(t *testing.T) {
 			Name: "/fibo", Servers: []string{"/server"}}},
 		"/fibo [test_msgs/action/Fibonacci]\n": &actionList{[]operator.Action{{Name: "/fibo",
 			Types: []string{"test_msgs/action/Fibonacci"}}}},
+		"/path: one message, of 40 bytes: a rate needs two\n": &topicRate{&operator.Rate{Topic: "/path", Messages: 1,
+			Bytes: 40}},
 	} {
 		var b strings.Builder
 		if err := shown.WriteText(&b); err != nil || b.String() != want {

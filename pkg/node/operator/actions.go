@@ -59,7 +59,7 @@ func (p *Operator) Action(ctx context.Context, name string) (found Action, err e
 			found = all[i]
 		}
 		return i >= 0
-	}, fmt.Sprintf("action %s: nobody serves it", full), func() (names []string) {
+	}, full, fmt.Sprintf("action %s: nobody serves it", full), func() (names []string) {
 		for _, a := range p.Actions() {
 			names = append(names, a.Name)
 		}

@@ -30,7 +30,7 @@ func (p *Operator) serviceType(ctx context.Context, service string) (name, typeN
 	err = p.await(ctx, func(g rmw.Graph) bool {
 		types = g.Services()[name]
 		return len(types) > 0
-	}, fmt.Sprintf("service %s: nobody serves it", name), p.serviceNames)
+	}, name, fmt.Sprintf("service %s: nobody serves it", name), p.serviceNames)
 	if err != nil {
 		return name, "", err
 	}
@@ -179,7 +179,7 @@ type Parameter struct {
 // node waits for a node, whose full name it returns.
 func (p *Operator) node(ctx context.Context, name string) (string, error) {
 	full := p.full(name)
-	return full, p.await(ctx, func(rmw.Graph) bool { return slices.Contains(p.Nodes(), full) },
+	return full, p.await(ctx, func(rmw.Graph) bool { return slices.Contains(p.Nodes(), full) }, full,
 		fmt.Sprintf("node %s is not in the graph", full), p.Nodes)
 }
 

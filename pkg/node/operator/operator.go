@@ -107,8 +107,10 @@ func (p *Operator) Settle(ctx context.Context) {
 	}
 }
 
-// await waits for something of the graph. Where it does not come, the error says what was expected, and what is there.
-func (p *Operator) await(ctx context.Context, holds func(rmw.Graph) bool, absent string, there func() []string) error {
+// await waits for something of the graph that has a name. Where it does not come, the error says what was expected, and
+// what is there: first what begins most like it.
+func (p *Operator) await(ctx context.Context, holds func(rmw.Graph) bool, name, absent string,
+	there func() []string) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	err := p.Context().WaitForGraph(ctx, holds)
@@ -120,12 +122,21 @@ func (p *Operator) await(ctx context.Context, holds func(rmw.Graph) bool, absent
 		return fmt.Errorf("%s within %v, and nothing else is there: ROS_DOMAIN_ID is %q", absent, p.patience,
 			os.Getenv("ROS_DOMAIN_ID"))
 	}
+	slices.SortStableFunc(names, func(a, b string) int { return alike(b, name) - alike(a, name) })
 	const most = 12
 	more := ""
 	if len(names) > most {
 		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return fmt.Errorf("%s within %v; there are %s%s", absent, p.patience, strings.Join(names, ", "), more)
+}
+
+// alike is how many bytes two names have in common at their beginning.
+func alike(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // visible leaves this node out, and others that are hidden.

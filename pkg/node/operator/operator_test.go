@@ -208,9 +208,13 @@ func TestCalls(t *testing.T) {
 	}
 	_, err = p.Call(t.Context(), "policy_controller/set_task", "{taks: hover}")
 	fails(t, err, `service /quad/policy_controller/set_task (vnd/srv/SetTask): no field "taks", expected fields `)
+	must(ros.NewService(n, "/another/one", func(*stdsrvs.SetBoolRequest, *stdsrvs.SetBoolResponse) {}))(t)
+	must(0, p.Context().WaitForGraph(t.Context(),
+		func(g rmw.Graph) bool { return g.Services()["/another/one"] != nil }))(t)
 	p.patience = soon
 	_, err = p.Trigger(t.Context(), "policy_controller/fly")
-	fails(t, err, "service /quad/policy_controller/fly: nobody serves it within 50ms; there are ")
+	fails(t, err, "service /quad/policy_controller/fly: nobody serves it within 50ms; "+
+		"there are /quad/policy_controller/")
 }
 
 // An answer that takes longer than the service to be found is waited for, and that is said once.
@@ -263,6 +267,15 @@ func TestParameters(t *testing.T) {
 	p.patience = soon
 	_, err = p.Parameters(t.Context(), "controller", nil)
 	fails(t, err, "node /quad/controller is not in the graph within 50ms; there are /quad/policy_controller")
+}
+
+func TestStatusOfAnotherDomain(t *testing.T) {
+	t.Setenv("ROS_DOMAIN_ID", "7")
+	var b strings.Builder
+	if err := (&Status{Namespace: "/quad"}).WriteText(&b); err != nil ||
+		!strings.HasPrefix(b.String(), "robot    /quad: no nodes, in ROS_DOMAIN_ID \"7\"\n") {
+		t.Errorf("%v, %s", err, &b)
+	}
 }
 
 func TestStatus(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -211,7 +212,7 @@ func (s *Status) WriteText(out io.Writer) error {
 
 func list(names []string) string {
 	if len(names) == 0 {
-		return "no nodes"
+		return fmt.Sprintf("no nodes, in ROS_DOMAIN_ID %q", os.Getenv("ROS_DOMAIN_ID"))
 	}
 	return strings.Join(names, ", ")
 }

@@ -63,7 +63,7 @@ func (p *Operator) typeOf(ctx context.Context, topic string) (name, typeName str
 	err = p.await(ctx, func(g rmw.Graph) bool {
 		found = g.Publishers(name)
 		return len(found) > 0
-	}, fmt.Sprintf("topic %s: nobody publishes it", name), p.topicNames)
+	}, name, fmt.Sprintf("topic %s: nobody publishes it", name), p.topicNames)
 	if err != nil {
 		return name, "", q, err
 	}
