@@ -54,9 +54,28 @@ func exitCode(w io.Writer, err error) int {
 	return 1
 }
 
+// usage is what a program prints where its one argument is --help.
+const usage = `Usage: %[1]s [--ros-args ARGUMENTS]
+
+Joins the graph of ROS 2, and runs until Ctrl-C. Of its arguments:
+
+  -p NAME:=VALUE        a parameter
+  --params-file FILE    parameters of a YAML file
+  -r FROM:=TO           another name for a topic or service; __ns:=/quad is the namespace
+  -e ENCLAVE            the enclave whose keys it takes
+  --log-level LEVEL     debug, info, warn, error or fatal
+
+ros2 param describe tells of its parameters while it runs.
+`
+
 // Run joins the graph, calls setup, which makes nodes, and runs their callbacks until ctx is done. Before that it warns
-// of parameters that none of them has. Then it closes the nodes and leaves the graph.
+// of parameters that none of them has. Then it closes the nodes and leaves the graph. Where the one argument is
+// --help, it prints what arguments there are, and calls nothing.
 func Run(ctx context.Context, o Options, setup func(ctx context.Context, c *Context) error) (err error) {
+	if len(o.Args) == 1 && (o.Args[0] == "--help" || o.Args[0] == "-h") {
+		_, err := fmt.Printf(usage, filepath.Base(os.Args[0]))
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c, err := NewContext(o)

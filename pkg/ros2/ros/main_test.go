@@ -183,6 +183,18 @@ func TestErrorsEndProcess(t *testing.T) {
 	}
 }
 
+// Whoever asks a program for help starts no node.
+func TestHelp(t *testing.T) {
+	for _, arg := range []string{"--help", "-h"} {
+		p, stdout, stderr := start(t, "idle", arg)
+		out, err := io.ReadAll(stdout)
+		if err := errors.Join(err, p.Wait()); err != nil || stderr.String() != "" ||
+			!strings.HasPrefix(string(out), "Usage: ") || strings.Contains(string(out), "spinning") {
+			t.Errorf("%s: %v, %q, %s", arg, err, out, stderr)
+		}
+	}
+}
+
 // Run ends with its ctx, on one goroutine and on several.
 func TestRun(t *testing.T) {
 	for threads := range 3 {

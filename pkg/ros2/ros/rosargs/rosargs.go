@@ -30,7 +30,7 @@ type Args struct {
 	NoStdout, NoRosout, NoFile bool
 	LogConfigFile, LogFileName string
 
-	Warnings []string // about deprecated syntax
+	Warnings []string // about deprecated syntax, and what is outside --ros-args
 
 	blocks []param.Block // of files and -p, in the order given
 }
@@ -56,6 +56,7 @@ func (p parser) parse(args []string) (*Args, error) {
 			ros = true
 		case !ros:
 			p.otherArg(arg)
+			p.warnOfUnmarked(args[i:])
 		case arg == "--":
 			ros = false
 		case p.logOutput(arg):
@@ -87,6 +88,18 @@ func (p *parser) otherArg(arg string) {
 	p.Rules = append(p.Rules, r)
 	p.Warnings = append(p.Warnings,
 		fmt.Sprintf("found remap rule %q: this syntax is deprecated, use \"--ros-args --remap %s\"", arg, arg))
+}
+
+// warnOfUnmarked warns of a parameter, rule or file outside --ros-args, where it does nothing.
+func (p *parser) warnOfUnmarked(args []string) {
+	if len(args) < 2 || valueFlags[args[0]].take == nil {
+		return
+	}
+	_, err := names.ParseRule(args[1])
+	if args[0] == "--params-file" || strings.Contains(args[1], ":=") && err != nil {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("argument %.300q is not used: it belongs behind --ros-args",
+			args[0]+" "+args[1]))
+	}
 }
 
 // logOutput takes --enable-…-logs and --disable-…-logs.

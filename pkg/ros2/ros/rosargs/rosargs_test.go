@@ -76,6 +76,24 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// What stands before --ros-args without being read is said: a parameter so lost leaves a default in its place.
+func TestUnmarkedArguments(t *testing.T) {
+	for line, want := range map[string]string{
+		"-p bundle_file:=base.vnd":         `argument "-p bundle_file:=base.vnd"`,
+		"--params-file lab.yaml":           `argument "--params-file lab.yaml"`,
+		"-p 8042 -r":                       "",
+		"--ros-args -p gain:=2.5 -- -p 80": "",
+	} {
+		if want != "" {
+			want += " is not used: it belongs behind --ros-args"
+		}
+		a, err := Parse(strings.Fields(line))
+		if err != nil || strings.Join(a.Warnings, "; ") != want {
+			t.Errorf("%s: %v, %v", line, a.Warnings, err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
 	if err := os.WriteFile(bad, []byte("/**:\n  ros__parameters:\n    a: [1, b]\n"), 0o600); err != nil {
