@@ -1,0 +1,3 @@
+#pragma once
+
+static inline float degrees(float radians) { return 57.29577951f * radians; }
