@@ -27,7 +27,8 @@ type Options struct {
 	Kind    *Kind            // of the rows; nil: those of a quadrotor
 }
 
-const minMaxRows = 1000
+// LeastMaxRows is the least that Options.MaxRows may be.
+const LeastMaxRows = 1000
 
 // File describes one segment of the buffer.
 type File struct {
@@ -75,8 +76,8 @@ type output interface {
 // Open opens the buffer in dir, which it creates if need be. Damaged files count up to their last whole block; Losses
 // tells what is missing. Open does not repair them. A file of an unknown version or another Δt is an error.
 func Open(dir string, o Options) (*Buffer, error) {
-	if o.MaxRows < minMaxRows {
-		return nil, fmt.Errorf("buffer %s: max rows is %d, expected at least %d", dir, o.MaxRows, minMaxRows)
+	if o.MaxRows < LeastMaxRows {
+		return nil, fmt.Errorf("buffer %s: max rows is %d, expected at least %d", dir, o.MaxRows, LeastMaxRows)
 	}
 	if !(o.Delta > 0) || math.IsInf(o.Delta, 1) {
 		return nil, fmt.Errorf("buffer %s: time step Δt is %g s, expected more than 0", dir, o.Delta)

@@ -273,7 +273,7 @@ func TestEviction(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(root, "")
 		must(rt, err)
-		maxRows := rapid.IntRange(minMaxRows, 1800).Draw(rt, "bound")
+		maxRows := rapid.IntRange(LeastMaxRows, 1800).Draw(rt, "bound")
 		b := mustOpen(rt, dir, maxRows)
 		defer b.Close()
 		var put []Segment

@@ -31,6 +31,7 @@ type CollectorOptions struct {
 
 // SegmentFile is a finished file of the buffer.
 type SegmentFile struct {
+	Robot  string // of a fleet; "": the only one
 	Dir    string // absolute
 	File   string // base name
 	Rows   uint64

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -15,10 +16,10 @@ const (
 // Join makes one segment of neighbours of a flight whose rows, dt seconds apart, go on soon after: a sample was lost,
 // or stamps jitter. The rows come to lie on one clock. A place that no row is near is filled as the encoder fills it in
 // flight, on the way from the row before to the next; a row whose place is taken gives its command to the one there.
-// What was handed in stays as it is.
+// Flights that took place at once come one after another. What was handed in stays as it is.
 func Join(dt float64, segments []Segment) (out []Segment) {
 	own, begin := false, 0. // the rows of the newest are ours; where its clock begins, s
-	for _, s := range segments {
+	for _, s := range byFlight(segments) {
 		n := len(out)
 		if n == 0 || !goesOn(dt, &out[n-1], &s) {
 			out, own = append(out, s), false
@@ -34,6 +35,19 @@ func Join(dt float64, segments []Segment) (out []Segment) {
 		}
 	}
 	return out
+}
+
+// byFlight are segments with those of each flight together, flights in the order in which they began.
+func byFlight(segments []Segment) []Segment {
+	begun := map[string]int{}
+	for i := range segments {
+		if _, ok := begun[segments[i].Flight]; !ok {
+			begun[segments[i].Flight] = i
+		}
+	}
+	sorted := slices.Clone(segments)
+	slices.SortStableFunc(sorted, func(a, b Segment) int { return cmp.Compare(begun[a.Flight], begun[b.Flight]) })
+	return sorted
 }
 
 // goesOn reports whether a segment is the rest of the one before, behind a short gap.

@@ -39,6 +39,8 @@ func TestJoin(t *testing.T) {
 		{"a long gap", []Segment{segment("a", 0, .02), segment("a", .16)}, []int{2, 1}, ".."},
 		{"the clock is set back", []Segment{segment("a", 1, 1.02), segment("a", .06)}, []int{2, 1}, ".."},
 		{"cut without a gap", []Segment{segment("a", 0, .02), segment("a", .04)}, []int{2, 1}, ".."},
+		{"of two flights at once", []Segment{segment("a", 0, .02), segment("b", 0, .02, .04), segment("a", .06, .08),
+			segment("b", .08)}, []int{5, 5}, "..x.."},
 		{"nothing", nil, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

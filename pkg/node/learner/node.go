@@ -7,17 +7,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
-	"vnd/msgs"
-	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/rounds"
-	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/pushlearning"
@@ -75,17 +70,13 @@ func closing(n closer, err error) (closer, error) {
 // learnerNode is background_learner of a quadrotor.
 type learnerNode struct {
 	*roundsNode
-	params    *params.Bound[Params]
-	steps     *ros.Group
-	learner   *rounds.Quadrotor
-	collector *dataset.Collector // with source topic
+	params  *params.Bound[Params]
+	steps   *ros.Group
+	learner *rounds.Quadrotor
+	robots  []*robot
 
-	flying     node.Flying
-	dropped    atomic.Uint64 // ticks that the learner had no time for
-	looked     time.Time     // for somebody who commands motors; of the group steps
-	motored    bool          // there was one
-	complained bool          // of that
-	ticks      bundleTicks   // of the group steps
+	flying  node.Flying   // any of them
+	dropped atomic.Uint64 // ticks that the learner had no time for
 }
 
 // newLearnerNode makes the node. end is called when the learner ends.
@@ -103,7 +94,7 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 	}
 	node.FixWhile(n.Node, n.flying.InFlight, "use_sim_time", "gate.", "auto_rollback")
 	p := n.params.Load()
-	if err := n.announce(&p.Signing, &p.ResourceLimits); err != nil {
+	if err := n.announce(&p.Signing, &p.ResourceLimits, fleet(p.Namespaces)); err != nil {
 		return err
 	}
 	opt, err := n.options(p, judge)
@@ -120,9 +111,16 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 // diagnose reports the state of learning.
 func (n *learnerNode) diagnose(s *diagnostics.Status) {
 	n.roundsNode.diagnose(s)
-	if n.collector != nil {
-		if err := n.collector.Counts().Err; err != nil {
-			s.Merge(diagnostics.Error, "%v", err)
+	for _, r := range n.robots {
+		if r.collector == nil {
+			continue
+		}
+		c := r.collector.Counts()
+		if c.Err != nil {
+			s.Merge(diagnostics.Error, "%v", c.Err)
+		}
+		if r.namespace != "" {
+			s.Add("Rows of "+robotName(r.namespace), c.Rows)
 		}
 	}
 	s.Add("Steps left out", n.dropped.Load())
@@ -150,7 +148,11 @@ func (n *learnerNode) options(p *Params, judge NewJudge) (rounds.Options, error)
 	if err != nil {
 		return rounds.Options{}, err
 	}
-	opt := rounds.Options{Common: rounds.Common{Key: key, Dir: filepath.Join(p.Directory, "bundles"),
+	var robots []string
+	for _, namespace := range p.Namespaces {
+		robots = append(robots, robotName(namespace))
+	}
+	opt := rounds.Options{Common: rounds.Common{Robots: robots, Key: key, Dir: filepath.Join(p.Directory, "bundles"),
 		Seed: uint64(p.Seed), Dt: p.Nominal.Dt, Publish: n.publish, Report: n.progress, Log: n.log},
 		Tasks: tasks, Task: p.Task, Vehicle: quadgate.Vehicle{Robot: p.Robot, Limits: p.Limits}}
 	if p.Judge.Use {
@@ -176,91 +178,23 @@ const depth = 1000
 
 // listen subscribes to what is learned from.
 func (n *learnerNode) listen(ctx context.Context, p *Params) error {
-	announced := func(a dataset.SegmentFile) {
-		if err := n.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
-			n.log(true, err.Error())
-		}
-	}
-	if p.Source == fromTopic {
-		var err error
-		n.collector, err = dataset.OpenCollector(p.Buffer,
-			dataset.CollectorOptions{Dir: filepath.Join(p.Directory, "collected"), Finished: announced})
-		if err != nil {
-			return fmt.Errorf("parameter directory: %w", err)
-		}
-		for _, loss := range n.collector.Losses() {
-			n.log(true, "damaged: segment "+loss.String())
-		}
-	} else {
-		root, err := p.segments()
-		if err != nil {
-			return err
-		}
-		_, err = ros.NewSubscription(n.Node, "buffer", node.BufferQoS(), func(m *msgs.BufferSegment, _ ros.Info) {
-			if err := inside(root, m.Directory); err != nil {
-				n.log(true, err.Error())
-				return
-			}
-			announced(dataset.SegmentFile{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
-		}, ros.InGroup(n.slow))
-		if err != nil {
+	for _, namespace := range fleet(p.Namespaces) {
+		r := &robot{learnerNode: n, namespace: namespace}
+		n.robots = append(n.robots, r)
+		if err := r.listen(ctx, p); err != nil {
 			return err
 		}
 	}
-	q := node.StepQoS()
-	q.Depth = depth
-	_, err := ros.NewSubscription(n.Node, "step", q, n.step, ros.InGroup(n.steps))
-	return err
-}
-
-// step takes a tick of the controller: as evidence, and to learn from where nobody else records.
-func (n *learnerNode) step(m *msgs.Step, _ ros.Info) {
-	stage := guard.Stage(m.GuardState)
-	n.flying.Step(stage)
-	s := node.ControllerStep(m)
-	if n.byMotors() {
-		return
-	}
-	if n.collector != nil {
-		n.collector.Add(s)
-	}
-	if len(m.Reference) < 3 {
-		return
-	}
-	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
-	t := rounds.ControllerTick{Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task, Error: s.State.P.Sub(at).Norm(),
-		Policy: stage == guard.Policy || stage == guard.Limited, Row: quad.Row{State: s.State, Command: s.Sent}}
-	if t.Dropped = n.ticks.dropped(m.Seq, m.BundleID, stage.HoldsAuthority()); t.Dropped != "" {
-		t.Fault = "the guard tripped"
-	}
-	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another
-		t.Latent = append([]float32(nil), m.Latent...)
-	}
-	if !n.learner.Tick(t) {
-		n.dropped.Add(1)
-	}
-}
-
-// motorsPeriod is how often the learner looks whether somebody commands motors.
-const motorsPeriod = time.Second / 2
-
-// byMotors reports whether the vehicle is flown by its motors, and says so once. Nothing is learned from that.
-func (n *learnerNode) byMotors() bool {
-	if now := time.Now(); now.Sub(n.looked) > motorsPeriod {
-		n.looked, n.motored = now, node.FlownByMotors(n.Node)
-	}
-	if n.motored && !n.complained {
-		n.complained = true
-		n.log(true, "topic step: "+node.ByMotors)
-	}
-	return n.motored
+	return nil
 }
 
 // close waits for the learner, whose context is done.
 func (n *learnerNode) close() error {
 	err := n.roundsNode.close()
-	if n.collector != nil {
-		err = errors.Join(err, n.collector.Close())
+	for _, r := range n.robots {
+		if r.collector != nil {
+			err = errors.Join(err, r.collector.Close())
+		}
 	}
 	return err
 }

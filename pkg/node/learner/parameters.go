@@ -37,7 +37,9 @@ type Params struct {
 	BundleFile string `param:"bundle_file" default:"" read_only:"true" doc:"bundle to begin with, where the folder has none; empty trains a policy in the nominal simulator"`
 	Signing
 	Source string `param:"source" default:"buffer" enum:"buffer,topic" read_only:"true" doc:"buffer: segments that transition_recorder announces on this host; topic: the node collects step itself"`
-	Seed   int    `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"seed of all randomness"`
+	// Namespaces of a fleet.
+	Namespaces []string `param:"namespaces" default:"" read_only:"true" doc:"namespaces of a fleet's robots: all are learned from, and bundle and learner/status go to each; empty: the node's own"`
+	Seed       int      `param:"seed" default:"1" min:"0" max:"4294967295" read_only:"true" doc:"seed of all randomness"`
 
 	Airframe string             `param:"airframe" default:"" read_only:"true" doc:"file of the vehicle: limits, response; empty takes the defaults of params/airframe.yaml"`
 	Limits   quad.Limits        `param:"limits" file:"airframe" read_only:"true" doc:"what the airframe may be told"`
@@ -80,6 +82,9 @@ func (p *Params) check() error {
 		return err
 	}
 	if _, err := p.signer(); err != nil {
+		return err
+	}
+	if err := checkFleet(p.Namespaces); err != nil {
 		return err
 	}
 	if p.Source == fromTopic && p.Buffer.Dt != p.Nominal.Dt {
@@ -135,5 +140,5 @@ func inside(root, dir string) error {
 	if dir == root || filepath.Clean(dir) == dir && strings.HasPrefix(dir, root+string(filepath.Separator)) {
 		return nil
 	}
-	return fmt.Errorf("topic buffer: folder %.200q is refused, expected %s (parameter buffer_directory)", dir, root)
+	return fmt.Errorf("folder %.200q is refused, expected %s (parameter buffer_directory)", dir, root)
 }

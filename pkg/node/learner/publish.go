@@ -15,8 +15,10 @@ func (n *roundsNode) publish(b *bundle.Bundle, data []byte) {
 	m := &msgs.Bundle{ID: b.ID, Parent: b.Parent, Robot: b.Robot, Task: b.Task, Data: data,
 		Sha256: sha256.Sum256(data), MetricsJSON: string(b.Metrics)}
 	m.Header.Stamp = n.Now().Msg()
-	if err := n.bundles.Publish(m); err != nil {
-		n.Log().Error().Msgf("topic bundle: %v", err)
+	for _, p := range n.bundles {
+		if err := p.Publish(m); err != nil {
+			n.Log().Error().Msgf("topic bundle: %v", err)
+		}
 	}
 }
 
@@ -35,8 +37,10 @@ func (n *roundsNode) progress(s continual.Status) {
 		BundleID: s.BundleID, Loss: float32(s.Loss), Validation: float32(s.Validation), Message: s.Message}
 	m.Header.Stamp = n.Now().Msg()
 	n.feedback(&s)
-	if err := n.status.Publish(m); err != nil {
-		n.Log().Error().Msgf("topic learner/status: %v", err)
+	for _, p := range n.status {
+		if err := p.Publish(m); err != nil {
+			n.Log().Error().Msgf("topic learner/status: %v", err)
+		}
 	}
 }
 

@@ -31,8 +31,8 @@ type roundsNode struct {
 	*ros.Node
 	slow    *ros.Group // of what waits for the runner
 	runner  runner
-	bundles *ros.Publisher[msgs.Bundle]
-	status  *ros.Publisher[msgs.LearnerStatus]
+	bundles []*ros.Publisher[msgs.Bundle] // one for each robot
+	status  []*ros.Publisher[msgs.LearnerStatus]
 	ended   chan error // of the runner
 
 	asked       atomic.Pointer[asked] // rounds of a goal; nil: none is under way
@@ -59,19 +59,26 @@ func (n *roundsNode) robot() (name string) {
 	return name
 }
 
-// announce makes the topics that all listen to, and keeps to the limits.
-func (n *roundsNode) announce(s *Signing, l *rounds.ResourceLimits) (err error) {
+// announce makes the topics that the robots in some namespaces listen to, and keeps to the limits.
+func (n *roundsNode) announce(s *Signing, l *rounds.ResourceLimits, namespaces []string) error {
 	if s.KeyFile == "" {
 		n.Log().Warn().Msg("bundle_key_file is not set: bundles go out unsigned (vnd key new makes a key)")
 	}
 	if err := l.Apply(); err != nil {
 		return err
 	}
-	if n.bundles, err = ros.NewPublisher[msgs.Bundle](n.Node, "bundle", node.LatchedQoS()); err != nil {
-		return err
+	for _, namespace := range namespaces {
+		bundles, err := ros.NewPublisher[msgs.Bundle](n.Node, in(namespace, "bundle"), node.LatchedQoS())
+		if err != nil {
+			return err
+		}
+		status, err := ros.NewPublisher[msgs.LearnerStatus](n.Node, in(namespace, "learner/status"), node.LatchedQoS())
+		if err != nil {
+			return err
+		}
+		n.bundles, n.status = append(n.bundles, bundles), append(n.status, status)
 	}
-	n.status, err = ros.NewPublisher[msgs.LearnerStatus](n.Node, "learner/status", node.LatchedQoS())
-	return err
+	return nil
 }
 
 // begin has the runner run, and the node listen, serve and report. end is called when the runner ends.

@@ -40,7 +40,7 @@ type stretchNode[Row any] struct {
 // open makes the topics, and the learner of rows dt seconds apart.
 func (n *stretchNode[Row]) open(p *Stretches, dt float64,
 	with func(rounds.Common) (*rounds.Runner[[]Row], error)) (err error) {
-	if err := n.announce(&p.Signing, &p.ResourceLimits); err != nil {
+	if err := n.announce(&p.Signing, &p.ResourceLimits, fleet(nil)); err != nil {
 		return err
 	}
 	o := rounds.Common{Dir: filepath.Join(p.Directory, "bundles"), Seed: uint64(p.Seed), Dt: dt, Publish: n.publish,

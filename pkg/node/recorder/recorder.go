@@ -157,7 +157,7 @@ func (r *recorder) subscribe() {
 	for _, l := range r.topics {
 		l.update()
 	}
-	r.byMotors.Store(node.FlownByMotors(r.Node))
+	r.byMotors.Store(node.FlownByMotors(r.Node, node.MotorsTopic))
 }
 
 // watch ends the bag before the disk is full.
@@ -210,7 +210,7 @@ func (r *recorder) step(data []byte, i ros.Info) {
 		r.foreign.Add(r.other)
 	}
 	if i.Publisher != r.publisher {
-		r.byMotors.Store(node.FlownByMotors(r.Node))
+		r.byMotors.Store(node.FlownByMotors(r.Node, node.MotorsTopic))
 	}
 	r.publisher, r.last, r.other = i.Publisher, now, 0
 	m := &r.message

@@ -341,7 +341,7 @@ func TestFlightsByMotorsAreNotLearnedFrom(t *testing.T) {
 	if err := driven.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for begin := time.Now(); node.FlownByMotors(r.n); time.Sleep(time.Millisecond) {
+	for begin := time.Now(); node.FlownByMotors(r.n, node.MotorsTopic); time.Sleep(time.Millisecond) {
 		if time.Since(begin) > patience {
 			t.Fatal("the motors are still commanded")
 		}

@@ -45,9 +45,11 @@ type Config struct {
 
 // Common are options of a Runner of any robot, beside its Settings. Functions are called one at a time.
 type Common struct {
-	Dir  string // of the bundles
-	Seed uint64
-	Dt   float64 // Δt of the rows, s
+	// Robots are the names of those of a fleet, which fly the same bundles; empty: there is one, without a name.
+	Robots []string
+	Dir    string // of the bundles
+	Seed   uint64
+	Dt     float64 // Δt of the rows, s
 	// BasePolicy makes the bundle to begin with, where there is none on disk.
 	BasePolicy func(ctx context.Context, progress func(train.Progress)) (*bundle.Bundle, error)
 	// Key signs the bundles that are published; nil: they go out unsigned.
@@ -89,7 +91,8 @@ const (
 
 // ControllerTick is what one tick of the controller showed.
 type ControllerTick struct {
-	Stamp  int64 // ns
+	Robot  string // one of Common.Robots
+	Stamp  int64  // ns
 	Bundle string
 	Task   string
 	Latent []float32   // z[Z] under which the policy flew; empty where it had none

@@ -65,5 +65,8 @@ func (l *Quadrotor) read(a *dataset.SegmentFile) {
 	if loss != nil {
 		l.log(true, "damaged: segment "+filepath.Join(a.Dir, loss.String()))
 	}
+	if a.Robot != "" { // flights are named by their beginning, and robots may begin at once
+		segment.Flight = a.Robot + " " + segment.Flight
+	}
 	l.take(held[dataset.Segment]{path, hex.EncodeToString(a.SHA256[:]), len(segment.Rows), segment})
 }

@@ -41,9 +41,9 @@ type Runner[S any] struct {
 	asker      *asker // who waits for the next one; nil: nobody
 	paused     bool
 	job        *job
-	gaveUp     bool            // making the first bundle, or finding one on disk; until the next request
-	judgedNow  map[string]bool // bundles that passed the gate since the start
-	watch      *watch          // nil: flights are not compared
+	gaveUp     bool              // making the first bundle, or finding one on disk; until the next request
+	judgedNow  map[string]bool   // bundles that passed the gate since the start
+	watches    map[string]*watch // by robot; nil: flights are not compared
 }
 
 // job is a round, or the making of the first bundle, on a goroutine of its own.
@@ -68,6 +68,9 @@ func New[S any](cfg func() Settings, opt Common, r Robot[S]) (*Runner[S], error)
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
+	if len(opt.Robots) == 0 {
+		opt.Robots = []string{""}
+	}
 	if opt.Report == nil {
 		opt.Report = func(continual.Status) {}
 	}
@@ -85,7 +88,8 @@ func New[S any](cfg func() Settings, opt Common, r Robot[S]) (*Runner[S], error)
 	}
 	s.SignWith(opt.Key)
 	l := &Runner[S]{cfg: cfg, opt: opt, robot: r, bundles: s, requests: make(chan func()),
-		ticks: make(chan ControllerTick, 1000), ended: make(chan outcome, 1), judgedNow: map[string]bool{}}
+		ticks: make(chan ControllerTick, 1000*len(opt.Robots)), ended: make(chan outcome, 1),
+		judgedNow: map[string]bool{}}
 	l.status = continual.Status{Phase: Waiting, Loss: math.NaN(), Validation: math.NaN()}
 	for _, line := range notes {
 		l.log(true, line)

@@ -10,7 +10,7 @@ import (
 	"vnd/pkg/vnd/bundle/store"
 )
 
-// watch looks at the flights of the bundle that flies and of the one before it.
+// watch looks at the flights of a robot by the bundle that flies and by the one before it.
 //
 // A bundle without a model has no latents, so that its flights have no place. They are kept until there is one with a
 // model: its encoder reads them.
@@ -36,9 +36,12 @@ type place struct {
 	known       gate.Place // of latent
 }
 
-func newWatch(cfg func() *Supervision, dt float64, seed uint64, s *store.Store) *watch {
-	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(cfg().Evidence, seed),
-		places: map[string]*place{}}
+// newWatch watches one of some robots. The more there are, the surer each has to be: one that errs takes a bundle back
+// from all (Bonferroni).
+func newWatch(cfg func() *Supervision, dt float64, seed uint64, s *store.Store, robots int) *watch {
+	e := cfg().Evidence
+	e.Level = 1 - (1-e.Level)/float64(robots)
+	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(e, seed), places: map[string]*place{}}
 }
 
 // rollsBack reports whether a bundle that is shown to fly worse is rolled back.
@@ -196,38 +199,41 @@ func (w *watch) read(now, parent string) error {
 
 // watchAnew has another bundle watched in flight.
 func (l *Runner[S]) watchAnew() {
-	if l.watch == nil {
-		return
-	}
-	if err := l.watch.changed(); err != nil {
-		l.log(true, err.Error())
+	for _, w := range l.watches {
+		if err := w.changed(); err != nil {
+			l.log(true, err.Error())
+		}
 	}
 }
 
 // Supervise has bundles watched at work. It comes before Run.
 func (l *Runner[S]) Supervise(cfg func() *Supervision) {
-	l.watch = newWatch(cfg, l.opt.Dt, l.opt.Seed, l.bundles)
+	l.watches = map[string]*watch{}
+	for _, name := range l.opt.Robots {
+		l.watches[name] = newWatch(cfg, l.opt.Dt, l.opt.Seed, l.bundles, len(l.opt.Robots))
+	}
 }
 
 // tick looks at what was flown, and takes a bundle back that flies worse than the one before it, or that the controller
 // itself gave up.
 func (l *Runner[S]) tick(t *ControllerTick) {
-	if l.watch == nil || l.bundles.Current() == nil {
+	w := l.watches[t.Robot]
+	if w == nil || l.bundles.Current() == nil {
 		return
 	}
-	if id := l.watch.safe(t); id != "" {
+	if id := w.safe(t); id != "" {
 		if err := l.bundles.Flew(id); err != nil {
 			l.log(true, err.Error())
 		}
 	}
 	why := ""
-	if f := l.watch.add(t); f != nil && f.Worse {
+	if f := w.add(t); f != nil && f.Worse {
 		why = f.Reason
 	}
 	if t.Dropped == l.bundles.Current().ID && t.Bundle == l.bundles.Before() {
 		why = "the controller rolled it back: " + t.Fault
 	}
-	if why == "" || !l.watch.rollsBack() {
+	if why == "" || !w.rollsBack() {
 		return
 	}
 	if _, err := l.takeBack(why, false); err != nil {

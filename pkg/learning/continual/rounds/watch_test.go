@@ -67,7 +67,7 @@ func TestEvidence(t *testing.T) {
 			var changed error
 			if err := b.do(b.ctx, func() {
 				fly(ids[0], 20, 0.1, nil)
-				changed = b.watch.changed() // the bundle with a model comes only now
+				changed = b.watches[""].changed() // the bundle with a model comes only now
 				fly(ids[1], c.seconds, c.error, make([]float32, z))
 			}); err != nil || changed != nil {
 				t.Fatal(err, changed)

@@ -1,0 +1,168 @@
+package learner
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"vnd/msgs"
+	"vnd/pkg/bridge"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/learning/continual/rounds"
+	"vnd/pkg/learning/dataset"
+	"vnd/pkg/node"
+	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/names"
+)
+
+// fleet are the namespaces of robots that are learned from together: that of the node where none is named.
+func fleet(namespaces []string) []string {
+	if len(namespaces) == 0 {
+		return []string{""}
+	}
+	return namespaces
+}
+
+// checkFleet refuses namespaces that are none, and those that are named twice.
+func checkFleet(namespaces []string) error {
+	seen := map[string]bool{}
+	for _, space := range namespaces {
+		name := robotName(space)
+		if err := names.CheckTopic("/" + name); err != nil {
+			return fmt.Errorf("parameter namespaces: %q: %w", space, err)
+		}
+		if seen[name] {
+			return fmt.Errorf("parameter namespaces: %q is named twice", space)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// robotName is that of a robot in a namespace; of the only one it is empty.
+func robotName(namespace string) string { return strings.TrimPrefix(namespace, "/") }
+
+// in is a topic in a namespace; "" is that of the node.
+func in(namespace, topic string) string {
+	if namespace == "" {
+		return topic
+	}
+	return names.Join(namespace, topic)
+}
+
+// robot is one that a learner learns from.
+type robot struct {
+	*learnerNode
+	namespace string             // of its topics; "": that of the node
+	collector *dataset.Collector // with source topic
+
+	// Of the group steps:
+	ticks      bundleTicks
+	looked     time.Time // for somebody who commands motors
+	motored    bool      // there was one
+	complained bool      // of that
+}
+
+// listen subscribes to what the robot is learned by.
+func (r *robot) listen(ctx context.Context, p *Params) error {
+	announced := func(a dataset.SegmentFile) {
+		a.Robot = robotName(r.namespace)
+		if err := r.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
+			r.log(true, err.Error())
+		}
+	}
+	source := r.announcements
+	if p.Source == fromTopic {
+		source = r.collect
+	}
+	if err := source(p, announced); err != nil {
+		return err
+	}
+	q := node.StepQoS()
+	q.Depth = depth
+	_, err := ros.NewSubscription(r.Node, in(r.namespace, "step"), q, r.step, ros.InGroup(r.steps))
+	return err
+}
+
+// collect keeps what the robot flies on disk, with its share of the rows.
+func (r *robot) collect(p *Params, announced func(dataset.SegmentFile)) (err error) {
+	cfg := p.Buffer
+	cfg.MaxRows = max(dataset.LeastMaxRows, cfg.MaxRows/len(fleet(p.Namespaces)))
+	r.collector, err = dataset.OpenCollector(cfg, dataset.CollectorOptions{Finished: announced,
+		Dir: filepath.Join(p.Directory, "collected", filepath.FromSlash(robotName(r.namespace)))})
+	if err != nil {
+		return fmt.Errorf("parameter directory: %w", err)
+	}
+	for _, loss := range r.collector.Losses() {
+		r.log(true, "damaged: segment "+loss.String())
+	}
+	return nil
+}
+
+// announcements takes segments that a recorder announces.
+func (r *robot) announcements(p *Params, announced func(dataset.SegmentFile)) error {
+	root, err := p.segments()
+	if err != nil {
+		return err
+	}
+	topic := in(r.namespace, "buffer")
+	_, err = ros.NewSubscription(r.Node, topic, node.BufferQoS(), func(m *msgs.BufferSegment, _ ros.Info) {
+		if err := inside(root, m.Directory); err != nil {
+			r.log(true, fmt.Sprintf("topic %s: %v", topic, err))
+			return
+		}
+		announced(dataset.SegmentFile{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
+	}, ros.InGroup(r.slow))
+	return err
+}
+
+// step takes a tick of the controller: as evidence, and to learn from where nobody else records.
+func (r *robot) step(m *msgs.Step, _ ros.Info) {
+	stage := guard.Stage(m.GuardState)
+	r.flying.Step(stage)
+	s := node.ControllerStep(m)
+	if r.byMotors() {
+		return
+	}
+	if r.collector != nil {
+		r.collector.Add(s)
+	}
+	if len(m.Reference) < 3 {
+		return
+	}
+	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
+	t := rounds.ControllerTick{Robot: robotName(r.namespace), Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task,
+		Error: s.State.P.Sub(at).Norm(), Policy: stage == guard.Policy || stage == guard.Limited,
+		Row: quad.Row{State: s.State, Command: s.Sent}}
+	if t.Dropped = r.ticks.dropped(m.Seq, m.BundleID, stage.HoldsAuthority()); t.Dropped != "" {
+		t.Fault = "the guard tripped"
+		if t.Robot != "" {
+			t.Fault += " of " + t.Robot
+		}
+	}
+	if bridge.Nanoseconds(m.LatentStamp) != 0 { // else the policy flew under the prior mean, for want of another
+		t.Latent = append([]float32(nil), m.Latent...)
+	}
+	if !r.learner.Tick(t) {
+		r.dropped.Add(1)
+	}
+}
+
+// motorsPeriod is how often the learner looks whether somebody commands motors.
+const motorsPeriod = time.Second / 2
+
+// byMotors reports whether the vehicle is flown by its motors, and says so once. Nothing is learned from that.
+func (r *robot) byMotors() bool {
+	if now := time.Now(); now.Sub(r.looked) > motorsPeriod {
+		r.looked, r.motored = now, node.FlownByMotors(r.Node, in(r.namespace, node.MotorsTopic))
+	}
+	if r.motored && !r.complained {
+		r.complained = true
+		r.log(true, fmt.Sprintf("topic %s: %s", in(r.namespace, "step"), node.ByMotors))
+	}
+	return r.motored
+}
