@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"vnd/pkg/node/operator"
 	"vnd/pkg/ros2/cdr"
@@ -102,6 +104,8 @@ func (x *actionSendCommand) Run(c *console) error {
 			fmt.Fprintf(c.stdout, format, args...)
 		}
 	}
+	// Ctrl-C ends whoever reads the output, too. That must not kill this before the goal is canceled.
+	signal.Ignore(syscall.SIGPIPE)
 	yaml := func(m cdr.Message) string { return "    " + operator.Text(m, 0) }
 	return x.with(c, func(p *operator.Operator) error {
 		say("Waiting for an action server to become available...\n")

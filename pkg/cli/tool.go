@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -72,9 +73,11 @@ type result interface {
 
 // Main is the program vnd.
 func Main() {
-	// The first signal asks a fit to keep what it has; a second one kills, as ever.
+	// The first signal asks a fit to keep what it has, and cancels a goal. One that comes later kills, as ever; at once,
+	// some programs send two.
+	const together = 2 * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(together, stop) })
 	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
