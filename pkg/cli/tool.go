@@ -73,8 +73,8 @@ type result interface {
 
 // Main is the program vnd.
 func Main() {
-	// The first signal asks a fit to keep what it has, and cancels a goal. One that comes later kills, as ever; at once,
-	// some programs send two.
+	// The first signal asks a fit to keep what it has, and cancels a goal. A later one kills, as ever; some programs
+	// send two at once.
 	const together = 2 * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(together, stop) })
