@@ -1,6 +1,8 @@
 package quadrotor
 
 import (
+	"math"
+
 	"vnd/pkg/core/quad"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/robot"
@@ -44,7 +46,7 @@ type channel[F kernel.Float] struct {
 func NewQuadrotor[F kernel.Float](dt float64, a Actuator) *Quadrotor[F] {
 	mk := func(gain, delay, lag float64) channel[F] {
 		i, f := tap(delay)
-		if i < 0 || i >= MaxDelay {
+		if i < 0 || i >= MaxDelay || math.IsNaN(f) { // as an integer, no number is another one on each processor
 			panic("quadrotor: a delay beside the delay line")
 		}
 		return channel[F]{F(gain), F(blend(lag, dt)), i, F(f)}
