@@ -34,6 +34,76 @@ func TestShare(t *testing.T) {
 	})
 }
 
+// Sums of any number of parts are the same to the bit on all ranks, for any number of these, also the second time.
+func TestReductionOfParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size, n := rapid.IntRange(1, 9).Draw(t, "size"), rapid.IntRange(1, 17).Draw(t, "parts")
+		parts := rapid.SliceOfN(rapid.Float32Range(-1, 1), n, n).Draw(t, "values")
+		alone, exact := reduced(dist.Solo{}, parts), 0.
+		for _, x := range parts {
+			exact += float64(x)
+		}
+		if math.Abs(float64(alone[0])-exact) > 1e-5 || alone[1] != 2*alone[0] || alone[3] != alone[0] ||
+			alone[5] != float32(n) {
+			t.Fatalf("sums %v of %v, expected %g", alone, parts, exact)
+		}
+		for rank, v := range disttest.Run(size, func(g dist.Group) []float32 { return reduced(g, parts) }) {
+			if !slices.Equal(v, alone) {
+				t.Fatalf("rank %d of %d: %v, alone %v", rank, size, v, alone)
+			}
+		}
+	})
+}
+
+// reduced are the sums of vectors made of parts, twice.
+func reduced(g dist.Group, parts []float32) (out []float32) {
+	s := dist.NewReduction(g, len(parts), 3, func(x, y []float32) {
+		for i := range x {
+			y[i] += x[i]
+		}
+	})
+	lo, hi, _ := dist.Share(g, len(parts))
+	for again := range 2 {
+		for k := lo; k < hi; k++ {
+			copy(s.Part(k), []float32{parts[k], 2 * parts[k], float32(again)})
+		}
+		v, err := s.Reduce(func(length int, do func(lo, hi int)) { do(0, 1); do(1, length) })
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, v...)
+	}
+	return out
+}
+
+// counted notes how many bytes of each rank are exchanged.
+type counted struct {
+	dist.Group
+	bytes *int
+}
+
+func (c counted) Allgather(all []byte) error {
+	*c.bytes += len(all) / c.Size()
+	return c.Group.Allgather(all)
+}
+
+// TestReductionSendsBranches: a rank sends sums of its parts, and not the parts.
+func TestReductionSendsBranches(t *testing.T) {
+	for _, c := range []struct{ ranks, parts, sent int }{{2, 16, 1}, {4, 16, 1}, {3, 16, 2}, {16, 16, 1}, {2, 3, 1},
+		{5, 4, 1}} {
+		bytes := disttest.Run(c.ranks, func(g dist.Group) (bytes int) {
+			s := dist.NewReduction(counted{g, &bytes}, c.parts, 100, func(x, y []float64) {})
+			if _, err := s.Reduce(func(length int, do func(lo, hi int)) { do(0, length) }); err != nil {
+				panic(err)
+			}
+			return bytes
+		})
+		if bytes[0] != 800*c.sent {
+			t.Errorf("%d ranks, %d parts: %d bytes, expected %d vectors of 800", c.ranks, c.parts, bytes[0], c.sent)
+		}
+	}
+}
+
 // met is what a rank sees after one exchange of each kind.
 type met struct {
 	floats []float64
@@ -162,7 +232,7 @@ func TestUnreadable(t *testing.T) {
 }
 
 // Sum is that of all, on all.
-func TestSum(t *testing.T) {
+func TestReduction(t *testing.T) {
 	for rank, sum := range disttest.Run(3, func(g dist.Group) int {
 		sum, err := dist.Sum(g, 1<<g.Rank())
 		if err != nil {

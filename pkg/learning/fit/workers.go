@@ -17,11 +17,10 @@ type workerPool struct {
 	workers []*worker[float32]
 	shards  []*shard[float32] // of this rank: first … first+len−1 of n
 	first   int
-	n, each int         // shards of a batch, and on a rank at most
-	all     []float32   // [Size·each][params] gradients of all ranks' shards
-	grads   [][]float32 // [n] views of it
-	latents []float32   // [Size·each][rows][Z] on the way between ranks
-	rows    int         // of a shard, at most
+	n, each int                      // shards of a batch, and on a rank at most
+	sum     *dist.Reduction[float32] // of the gradients of all ranks' shards
+	latents []float32                // [Size·each][rows][Z] on the way between ranks
+	rows    int                      // of a shard, at most
 	Z       int
 }
 
@@ -31,12 +30,10 @@ func newWorkerPool(cfg *Config, m, rolled *vnd.Model[float32], data *trainingSet
 	c := workerPool{group: g, n: shardCount(B), Z: m.Net.Latent}
 	lo, hi, each := dist.Share(g, c.n)
 	c.first, c.each, c.rows = lo, each, (B+c.n-1)/c.n
-	c.all, c.latents = make([]float32, g.Size()*each*params), make([]float32, g.Size()*each*c.rows*c.Z)
-	for k := range c.n {
-		c.grads = append(c.grads, c.all[k*params:][:params])
-	}
+	c.latents = make([]float32, g.Size()*each*c.rows*c.Z)
+	c.sum = dist.NewReduction(g, c.n, params, func(x, y []float32) { kernel.Axpy(1, x, y) })
 	for k := lo; k < hi; k++ {
-		c.shards = append(c.shards, newShard(m, k*B/c.n, (k+1)*B/c.n, c.grads[k]))
+		c.shards = append(c.shards, newShard(m, k*B/c.n, (k+1)*B/c.n, c.sum.Part(k)))
 	}
 	for range threads(cfg, hi-lo) {
 		c.workers = append(c.workers, newWorker(cfg, m, rolled, data, scale, c.rows, B, cfg.Loss.Steps))
@@ -71,10 +68,11 @@ func (c *workerPool) gradients(b *batch[float32], grad []float32) ([]Losses, err
 	}
 	mine := make([]Losses, len(c.shards))
 	c.eachOf(len(mine), func(w *worker[float32], k int) { mine[k] = w.gradient(b, c.shards[k]) })
-	if err := dist.Floats(c.group, c.all); err != nil {
+	sum, err := c.sum.Reduce(c.ranges)
+	if err != nil {
 		return nil, err
 	}
-	c.add(grad)
+	copy(grad, sum)
 	all, err := dist.Gather(c.group, mine)
 	var losses []Losses
 	for _, l := range all {
@@ -102,16 +100,10 @@ func (c *workerPool) gatherLatents(b *batch[float32]) error {
 	return nil
 }
 
-// add sums the shards' gradients in their order, every worker a range of the parameters.
-func (c *workerPool) add(grad []float32) {
-	n := len(c.workers)
-	c.eachOf(n, func(_ *worker[float32], k int) {
-		lo, hi := k*len(grad)/n, (k+1)*len(grad)/n
-		clear(grad[lo:hi])
-		for _, g := range c.grads {
-			kernel.Axpy(1, g[lo:hi], grad[lo:hi])
-		}
-	})
+// ranges has a function done for ranges of a vector, by all workers. Those of all shards stay in the caches together.
+func (c *workerPool) ranges(length int, do func(lo, hi int)) {
+	const size = 4096
+	c.eachOf((length+size-1)/size, func(_ *worker[float32], k int) { do(k*size, min((k+1)*size, length)) })
 }
 
 // loss is the mean normalised loss over contexts, worked through in as many parts as a batch has shards.
