@@ -84,6 +84,9 @@ func endsWithUs() {
 }
 
 func TestMain(m *testing.M) {
+	if what := os.Getenv(leaky); what != "" {
+		leak(what)
+	}
 	go endsWithUs()
 	code := m.Run()
 	if begun != "" {

@@ -118,7 +118,7 @@ const steady = `world:
 // take starts all nodes, and waits until they fly.
 func (e *endurance) take() {
 	e.t.Helper()
-	e.env = []string{fmt.Sprintf("GODEBUG=schedtrace=%d,scheddetail=1", e.period().Milliseconds())}
+	e.env = []string{listing(e.period())}
 	file, simulated, data := "bundle_file:="+bundleFile(e.t), "use_sim_time:=true", "directory:="+e.data
 	topics := "topics:=['command','latent','bundle','learner/status','mocap/odom','" + strings.Join(flooded, "','") +
 		"']"
@@ -320,16 +320,17 @@ func (e *endurance) report() {
 		for q := range quantities {
 			first, last := e.bounds(p, q)
 			slope, off := growth(kept, q)
-			fmt.Fprintf(&table, " %.0f, %.0f; %+.1f ± %.1f |", first, last, slope, 2*off)
-			if leaks(q, slope, off) {
-				e.fail("%s: %s grow by %.1f ± %.1f an hour, expected at most %v", p.name, quantities[q].name, slope,
-					2*off, quantities[q].most)
+			shows := verdict(q, slope, off)
+			fmt.Fprintf(&table, " %.0f, %.0f; %+.1f ± %.1f, %s |", first, last, slope, 2*off, shows)
+			if wrong(q, shows, time.Since(e.begun)) {
+				e.fail("%s: growth of %s is %s: %.1f ± %.1f an hour, expected at most %v", p.name,
+					quantities[q].name, shows, slope, 2*off, quantities[q].most)
 			}
 		}
 		table.WriteString("\n")
 	}
-	e.t.Logf("first, last; growth an hour\n| process | started anew | memory, MiB | files | threads | goroutines "+
-		"|\n|---|---|---|---|---|---|\n%s", table.String())
+	e.t.Logf("first, last; growth an hour, what it shows\n| process | started anew | memory, MiB | live heap, MiB "+
+		"| files | threads | goroutines |\n|---|---|---|---|---|---|---|\n%s", table.String())
 	e.t.Logf("%d rounds of learning, %d bundles, %d latents; the machine had no time for us for %v", e.learned(),
 		e.bundles, e.latents, e.late())
 }
