@@ -23,6 +23,7 @@ import (
 type kind struct {
 	name   string
 	inject func(e *endurance) (what string, remove func())
+	kills  bool // a node is started anew
 }
 
 func nothing() {}
@@ -30,12 +31,13 @@ func nothing() {}
 // kinds are all faults: those of the safety campaign that concern motion capture, clocks, network and latents, then
 // those of processes and of who else is on the network.
 func kinds() []kind {
-	all := []kind{{"node killed", (*endurance).killOne}, {"node stopped", (*endurance).stopOne},
-		{"simulator stopped", (*endurance).stopSimulator}, {"recorder flooded", (*endurance).floodRecorder},
-		{"hostile packets", (*endurance).sendPackets}, {"second motion capture", (*endurance).spoof},
-		{"corrupt bundle", (*endurance).corrupt}, {"bundle that crashes", (*endurance).swapCrashing},
-		{"absurd orders", (*endurance).absurd}, {"landing ordered", (*endurance).orderLanding},
-		{"another task", (*endurance).otherTask}}
+	all := []kind{{"node killed", (*endurance).killOne, true}, {"node stopped", (*endurance).stopOne, false},
+		{"simulator stopped", (*endurance).stopSimulator, false},
+		{"recorder flooded", (*endurance).floodRecorder, false},
+		{"hostile packets", (*endurance).sendPackets, false}, {"second motion capture", (*endurance).spoof, false},
+		{"corrupt bundle", (*endurance).corrupt, false}, {"bundle that crashes", (*endurance).swapCrashing, false},
+		{"absurd orders", (*endurance).absurd, false}, {"landing ordered", (*endurance).orderLanding, false},
+		{"another task", (*endurance).otherTask, false}}
 	rows, err := campaign.Select("1,2,2b,4,6,7,8,9,10,11,12,13,15,16,19,24b,37")
 	if err != nil {
 		panic(err)
@@ -48,7 +50,7 @@ func kinds() []kind {
 			}
 			e.relay.inject(r.Fault, e.newest().bundle)
 			return r.Label, func() { e.relay.inject(campaign.Fault{}, "") }
-		}})
+		}, false})
 	}
 	return all
 }

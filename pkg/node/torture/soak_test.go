@@ -372,7 +372,8 @@ func TestGraphSoak(t *testing.T) {
 	for end := e.begun.Add(length); time.Now().Before(end); {
 		e.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for k := range all {
-			if time.Now().Before(end) {
+			left := time.Until(end)
+			if left > 0 && !(all[k].kills && length >= judged && left < lastLife) {
 				e.strike(&all[k])
 			}
 		}
