@@ -61,8 +61,9 @@ func newBelief(c *Config) belief {
 // update tests a valid state of a new stamp, and reports whether it is believed. Its velocity lags where it was made of
 // positions; another one, made of them and of the commands, does not. A state that is low where the robot should fly
 // is not believed by settling: it may be of another body, and motors would stop in the air. Where the robot should be
-// below the ground, it has met that; where the source drifts in a landing, the floor may stop it at any height.
-func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, anywhere bool) bool {
+// below the ground, it has met that; where the source drifts in a landing, upwards by up, the floor may stop it at any
+// height.
+func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, anywhere bool, up float64) bool {
 	elapsed := min(stamp-b.stamp, maxReckoning)
 	b.stamp = stamp
 	if !b.known {
@@ -77,7 +78,7 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, an
 		expected.state.P.Z, expected.state.V = s.P.Z, s.V
 	}
 	agrees := b.agrees(s, &expected.state, dt)
-	if !agrees && anywhere && touched(s, &expected.state) {
+	if !agrees && anywhere && touched(s, &expected.state, up) {
 		expected.state.V.Z, expected.state.Q = s.V.Z, s.Q
 		agrees = b.agrees(s, &expected.state, dt)
 	}
@@ -130,9 +131,11 @@ func (b *belief) reconsider(s *quad.State, stamp float64, expected *motion, elap
 	}
 }
 
-// touched reports whether a state is one of a robot that the floor stopped and set upright.
-func touched(s, expected *quad.State) bool {
-	return expected.V.Z < -maxRestSpeed && s.V.Z > -maxRestSpeed && s.Q.Tilt() < expected.Q.Tilt()+uprightSlack
+// touched reports whether a state is one of a robot that the floor stopped and set upright, where states may rise by
+// themselves.
+func touched(s, expected *quad.State, up float64) bool {
+	return expected.V.Z-max(up, 0) < -maxRestSpeed && s.V.Z > -maxRestSpeed &&
+		s.Q.Tilt() < expected.Q.Tilt()+uprightSlack
 }
 
 // uprightSlack is how much more tilted it may be than expected, rad.

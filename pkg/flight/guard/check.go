@@ -146,7 +146,8 @@ func (g *Guard) updateBelief(in *Input) {
 		velocity = g.velocity(in, velocity)
 	}
 	low := g.mode.Aloft() && g.low(&in.State)
-	believed := g.belief.update(&in.State, velocity, in.Stamp, low, g.mode == Landing && g.drifts())
+	believed := g.belief.update(&in.State, velocity, in.Stamp, low, g.mode == Landing && g.drifts(),
+		g.upDrift())
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard && g.config.Flying(&in.State) {
 		g.setDelay(g.hiddenDelay+late, in)
 		believed = true
@@ -184,7 +185,7 @@ func (g *Guard) stands(s *quad.State) bool {
 // mayTouch reports whether a robot that lands hardly sinks: it may have met the floor, wherever that is.
 func (g *Guard) mayTouch() bool {
 	s := &g.belief.state
-	return g.mode == Landing && s.V.Z > -touchSpeed*g.config.Descent && g.descentZ < s.P.Z-touchMargin
+	return g.mode == Landing && s.V.Z > -touchSpeed*g.descent() && g.descentZ < s.P.Z-touchMargin
 }
 
 // low reports whether the ground may bear a robot.
@@ -220,7 +221,7 @@ func (g *Guard) checkSource(in *Input) Cause {
 		return Jump
 	}
 	// Of a leap the next sample decides. Contradictions hide a new delay, not the end of a known one.
-	if g.leaps == 0 && !g.leaves() && (g.hiddenDelay > 0 || !g.contradicted()) {
+	if g.leaps == 0 && !g.leaves() && !g.mayTouch() && (g.hiddenDelay > 0 || !g.contradicted()) {
 		g.findDelay(in)
 	}
 	if g.contradicted() {
@@ -229,9 +230,7 @@ func (g *Guard) checkSource(in *Input) Cause {
 	if g.hiddenDelay > 0 {
 		return Delayed
 	}
-	if _, found := g.detector.drifting(); found {
-		g.driftedAt = g.now
-	}
+	g.findDrift()
 	if g.drifts() {
 		return Drifting
 	}
@@ -324,12 +323,6 @@ func (g *Guard) setDelay(late float64, in *Input) {
 	d.bias, g.belief.plant.bias = so3.Vec3{}, so3.Vec3{} // learned of turns that were compared too early
 	d.timing, g.belief.plant.lead = timing{}, 0
 }
-
-// drifts reports whether the position drifted of late.
-func (g *Guard) drifts() bool { return g.since(g.driftedAt) < driftMemory }
-
-// driftMemory is how long a drift is not forgiven, s.
-const driftMemory = 10.0
 
 // checkCommand tests the policy's command.
 func (g *Guard) checkCommand(in *Input, dt float64) Cause {

@@ -20,6 +20,7 @@ type detector struct {
 	noise     noise    // of the source, as learned
 	misfit    misfit   // of the model, as learned
 	timing    timing   // of turns, as learned
+	kink      so3.Vec3 // velocity of the newest one that drifting looked at, m/s, world
 	gap       float64  // the newest between samples, s
 	gapAt     float64  // its end, s
 	gapTurns  int      // turns commanded in it

@@ -114,7 +114,8 @@ func (d *detector) kinked(t *kinkTest, learn bool) (share float64) {
 	}
 	k := t.kink(&b)
 	allowed := max(t.slack, kinkDeviations*d.noise.position(), usualKinks*d.misfit.usual())
-	share = d.misfit.left(&k) / (allowed + d.misfit.slack(t, &k))
+	d.kink = d.misfit.left(&k)
+	share = d.kink.Norm() / (allowed + d.misfit.slack(t, &k))
 	if share < leastKink || d.stampsStepped(t, &b) {
 		share = 0
 	}
@@ -216,7 +217,7 @@ const (
 
 func (f *misfit) learn(k *kink, at float64) {
 	keep := math.Exp(-min(max(at-f.at, 0), 10*misfitMemory) / misfitMemory)
-	left := min(f.left(k), 3*max(f.usual(), 0.01)) // one that is far from usual says little
+	left := min(f.left(k).Norm(), 3*max(f.usual(), 0.01)) // one that is far from usual says little
 	f.kinks = keep*f.kinks + (1-keep)*left*left
 	l, g, y := k.late.speed, k.strong.speed, k.off.speed
 	f.at = at
@@ -237,12 +238,12 @@ func (f *misfit) known() (lag, gain, lagOff, gainOff float64) {
 // usual is the root mean square of what is left of kinks. It has a bound: nobody is to hide a drift by adding some.
 func (f *misfit) usual() float64 { return min(math.Sqrt(f.kinks), 0.04) }
 
-// left is the speed of a kink that the model's misfit does not explain, and force the same of the force.
-func (f *misfit) left(k *kink) float64 {
+// left is the velocity of a kink that the model's misfit does not explain, and force the same of the force's norm.
+func (f *misfit) left(k *kink) so3.Vec3 {
 	lag, gain, _, _ := f.known()
 	left := k.off.speed.Sub(k.late.speed.Scale(lag)).Sub(k.strong.speed.Scale(gain))
 	along := left.Dot(k.up)
-	return left.Sub(k.up.Scale(min(max(along, -k.lifted), k.lifted))).Norm()
+	return left.Sub(k.up.Scale(min(max(along, -k.lifted), k.lifted)))
 }
 
 func (f *misfit) force(k *kink) float64 {

@@ -80,6 +80,8 @@ func (g *Guard) fly(dt float64) quad.Command {
 		if g.belief.unproven {
 			r.P, g.law.integral = s.P, so3.Vec3{}
 		}
+		r.V = g.midway()
+		g.holdPoint.Z += r.V.Z * dt
 	}
 	gently := g.gently(s)
 	g.law.gains.MaxTilt = g.mostTilt(gently)
@@ -169,7 +171,7 @@ func (g *Guard) belowFloor() float64 {
 
 // sink lowers the descending reference, and returns its height and speed.
 func (g *Guard) sink(dt float64, s *quad.State) (z, v float64) {
-	v = g.config.Descent
+	v = g.descent()
 	if g.mode == BlindLanding {
 		v = g.config.BlindDescent
 	}
@@ -264,8 +266,10 @@ const (
 // not sink, stays there. Of a stall nobody knows whether it rested.
 func (g *Guard) rest(dt float64) {
 	s, unproven, landing := &g.belief.state, g.belief.unproven, g.mode == Landing
-	low := s.P.Z < g.config.Ground+restHeight || landing && g.descentZ < s.P.Z-touchdownMargin || unproven
-	borne := math.Abs(s.V.Z) < maxRestSpeed || landing && g.drifts() && s.V.Z > 0 && s.V.Z < mostDrift
+	ahead := landing && g.descentZ < s.P.Z-touchdownMargin
+	low := s.P.Z < g.config.Ground+restHeight || ahead || unproven
+	borne := math.Abs(s.V.Z) < maxRestSpeed || landing && g.drifts() && s.V.Z > 0 && s.V.Z < mostDrift ||
+		ahead && g.sinksBeneath(s)
 	still := s.V.Norm() < maxRestSpeed || (landing || unproven) && low && borne
 	stays := g.restingFor > 0 && s.P.Z < g.config.Ground+restHeight || g.restingFor > 2*restingSoon+g.config.MaxAge
 	if low && still && g.blindFor == 0 || stays && g.blindFor > 0 {

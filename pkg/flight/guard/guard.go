@@ -67,6 +67,9 @@ type Guard struct {
 	leaptAt     float64           // when such a leap ended it, s
 	promptSince float64           // when it was over, s
 	driftedAt   float64           // when the position last drifted, s
+	kinkAt      float64           // when its newest kink was found first, s
+	driftUp     float64           // m/s by which the source drifts upwards, or the robot was pushed, before that
+	kinkUp      float64           // m/s more of it since then
 	twistedAt   float64           // when velocities last contradicted positions, s
 	lostLanding bool              // the state was lost in a landing, which goes on where there is one again
 	leftAt      float64           // when commands were not followed any more of a robot that may fly, s
@@ -102,8 +105,8 @@ func New(c Config, l quad.Limits) (*Guard, error) {
 	}
 	never := math.Inf(-1)
 	return &Guard{config: c, limits: l, fence: fence, law: law, belief: newBelief(&c), now: math.NaN(),
-		sampled: math.NaN(), driftedAt: never, twistedAt: never, leaptAt: never, promptSince: never, leftAt: never,
-		foundAt: [maxFound]float64{never, never}, sent: hoverCommand}, nil
+		sampled: math.NaN(), driftedAt: never, kinkAt: never, twistedAt: never, leaptAt: never, promptSince: never,
+		leftAt: never, foundAt: [maxFound]float64{never, never}, sent: hoverCommand}, nil
 }
 
 // Tick returns the command that goes out, unless the guard is Silent: always finite and within the limits.
@@ -299,6 +302,7 @@ func (g *Guard) Reset() error {
 	g.landAsked, g.tripAsked, g.released = false, false, false
 	g.hiddenDelay, g.leaps, g.belief.elsewhere = 0, 0, false
 	g.driftedAt, g.twistedAt, g.leaptAt, g.promptSince = math.Inf(-1), math.Inf(-1), math.Inf(-1), math.Inf(-1)
+	g.driftUp, g.kinkUp = 0, 0
 	g.detector.reset()
 	switch {
 	case g.mode == Disarmed || g.mode == Autopilot:

@@ -56,7 +56,7 @@ const (
 	FoundSoon                  // the same, before the autopilot can have noticed that no commands come
 	FoundAgain                 // either, in a landing, on the ground or for the third time in ten seconds
 	WellAgain                  // nothing was wrong for return_after, and the cause may be forgiven
-	HeldLong                   // for longer than hold
+	HeldLong                   // for longer than hold, or the source drifts and the robot has stopped
 	AtRest                     // not moving, on the ground
 	Falls                      // it falls freely after a landing that no state showed
 	FollowedSoon               // commands are followed again at once, low
@@ -70,7 +70,7 @@ var eventWords = [eventCount]string{"commands not followed, in the air", "comman
 	"no true state for blind_hold, landing: max_age",
 	"state again", "state again, before the autopilot noticed",
 	"state again, in a landing, low, or the third time in 10 s",
-	"all well for return_after, forgiven", "held for hold",
+	"all well for return_after, forgiven", "held for hold, or the source drifts",
 	"at rest on the ground", "falls after an unseen landing", "commands followed again at once, low"}
 
 // String says in words what happened.
@@ -184,7 +184,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return g.wellFor >= g.config.ReturnAfter && g.forgivable() && !g.belief.unproven &&
 			g.belief.state.V.Norm() < returnSpeed
 	case HeldLong:
-		return g.inMode >= g.config.Hold
+		return g.inMode >= g.config.Hold || g.drifts() && g.holdsInDrift()
 	case AtRest:
 		return g.atRest()
 	case Falls:
@@ -234,7 +234,7 @@ func (g *Guard) enter(to Mode, on Event) {
 		g.released = on == Lost
 	case Ready, Landed:
 		g.landAsked, g.tripAsked, g.takeOffAsked = false, false, false
-		g.belief.raised = 0
+		g.belief.raised, g.driftUp, g.kinkUp = 0, 0, 0
 		g.unseen, g.shownFor, g.falls = on == AtRest && g.blindFor > 0, 0, false
 		if on == FaultLow {
 			g.cause = g.violation
@@ -250,7 +250,7 @@ func (g *Guard) enter(to Mode, on Event) {
 		if on == WellAgain {
 			g.forgive()
 		}
-		g.cause = None
+		g.cause, g.driftUp, g.kinkUp = None, 0, 0
 		g.hold() // what the law leads over from
 	case Holding:
 		if on == FoundSoon || on == Found || on == Falls {
@@ -266,9 +266,18 @@ func (g *Guard) enter(to Mode, on Event) {
 		} else if on == Fault || on == LandAsked && g.cause == None {
 			g.cause = g.causeNow()
 		}
-		g.descentZ = g.belief.state.P.Z
-		g.holdPoint.Z = max(g.holdPoint.Z, g.descentZ) // a take-off began on the ground
+		g.beginDescent(on)
 	}
+}
+
+// beginDescent has the law land from where the robot is. The way back to where it should have stopped would make it
+// quick, where the source drifts.
+func (g *Guard) beginDescent(on Event) {
+	if on == HeldLong && g.drifts() {
+		g.hold()
+	}
+	g.descentZ = g.belief.state.P.Z
+	g.holdPoint.Z = max(g.holdPoint.Z, g.descentZ) // a take-off began on the ground
 }
 
 // found has the law fly on from a state that is there again.

@@ -127,6 +127,13 @@ func autopilotWithin(limit float64) func(r *Run) []Check {
 	}
 }
 
+// lands wants the motors to stop at last.
+func lands(r *Run) []Check {
+	took := r.MotorsOff - r.Onset
+	r.Figures = append(r.Figures, Figure{"motors off", took, "s"})
+	return []Check{{"motors off", took, r.After, "s"}}
+}
+
 // moved wants the robot to leave the path by at most some metres more than in the flight without the fault. Going down
 // does not count: a landing on the spot is safe, and a fall is a fast touch-down.
 func moved(limit float64) func(r *Run) []Check {

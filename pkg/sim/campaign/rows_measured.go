@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/sim"
 )
@@ -66,6 +67,14 @@ func measurements() []Row {
 		{ID: "drift", Name: "time to detect: drift of 10 cm/s", Pass: "≤ 2 s",
 			Plan:  func(r *Run) { r.After, r.Mocap = 4, drifting(direction(r.rng, true).Scale(0.1)) },
 			Judge: tripWithin(2)},
+		{ID: "drift-height", Name: "a drift of 10–60 cm/s, up or down, for ever", Pass: "common; it lands",
+			Plan: func(r *Run) {
+				up := r.between(0.1, 0.6, "%.2f m/s")
+				if r.rng.IntN(2) == 0 {
+					up, r.Label = -up, r.Label+" down"
+				}
+				r.After, r.Mocap = 20, drifting(so3.Vec3{Z: up})
+			}, Judge: judge(common, lands)},
 		{ID: "link", Name: "60 ms more from command to rate loop", Pass: "common",
 			Plan: lateLink, Judge: judge(common, errorUnderPolicy)},
 		{ID: "link-firmware", Name: "the same with real firmware", Pass: "as there", Firmware: true,
