@@ -86,7 +86,8 @@ const minLift = 0.3
 // whether f is it.
 func (l *Law) reachable(f so3.Vec3) (so3.Vec3, bool) {
 	lift := min(max(f.Z, minLift*quad.Gravity, l.limits.MinThrust), l.limits.MaxThrust)
-	side := min(lift*math.Tan(l.gains.MaxTilt), math.Sqrt(l.limits.MaxThrust*l.limits.MaxThrust-lift*lift))
+	rest := l.limits.MaxThrust*l.limits.MaxThrust - lift*lift // on arm64, rounded once, below 0 where they are equal
+	side := min(lift*math.Tan(l.gains.MaxTilt), math.Sqrt(max(rest, 0)))
 	h := so3.Vec3{X: f.X, Y: f.Y}.Shorten(side)
 	g := so3.Vec3{X: h.X, Y: h.Y, Z: lift}
 	return g, g == f
