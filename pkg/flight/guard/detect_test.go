@@ -89,14 +89,15 @@ func TestOnlyDriftsDrift(t *testing.T) {
 		path
 		found bool
 	}{
-		"a drift of 10 cm/s":               {path{drift: 0.1}, true},
-		"none":                             {path{}, false},
-		"a gust of 6 m/s²":                 {path{force: 6}, false},
-		"stamps that step by 3.4 ms":       {path{stamps: 0.0034}, false},
-		"stamps that step back by 1.5 ms":  {path{stamps: -0.0015}, false},
-		"a robot that shakes":              {path{shake: 12, lag: 0.006}, false},
-		"a drift while it shakes":          {path{shake: 12, lag: 0.006, drift: 0.12}, true},
-		"stamps that step while it shakes": {path{shake: 4, lag: 0.006, stamps: 0.0034}, false},
+		"a drift of 10 cm/s":                  {path{drift: 0.1}, true},
+		"none":                                {path{}, false},
+		"a gust of 6 m/s²":                    {path{force: 6}, false},
+		"stamps that step by 3.4 ms":          {path{stamps: 0.0034}, false},
+		"stamps that step back by 1.5 ms":     {path{stamps: -0.0015}, false},
+		"a robot that shakes":                 {path{shake: 12, lag: 0.006}, false},
+		"a robot of which the model is ahead": {path{shake: 8, lag: 0.01}, false},
+		"a drift while it shakes":             {path{shake: 12, lag: 0.006, drift: 0.12}, true},
+		"stamps that step while it shakes":    {path{shake: 4, lag: 0.006, stamps: 0.0034}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if found := c.drifts(); found != c.found {

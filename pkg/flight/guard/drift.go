@@ -14,7 +14,7 @@ const (
 	leastKink      = 0.5    // of what is too great, in each window
 	kinkProof      = 1.8    // of the shorter two together, at once: healthy flights reach 1.6 in thirty hours
 	slowProof      = 2.4    // of all three together: healthy flights reach 2.3 in thirty hours
-	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ
+	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ; else positions are interpolated
 	maxStampStep   = 0.008  // s by which a source may shift its stamps at once
 	longestKink    = 41     // exhibits
 	swingLift      = 0.01   // m/s for each rad²/s²: rotors that turn a robot quickly lift it, too
@@ -146,12 +146,11 @@ func (d *detector) bends(half int, b *bends) bool {
 	total := d.at(0).at - first.at
 	b.even = total / float64(b.n-1)
 	var p, v, lifted, lift so3.Vec3
+	uneven := false
 	for i := 1; i < b.n; i++ {
 		e := d.at(b.n - 1 - i)
 		dt := e.at - d.at(b.n-i).at
-		if math.Abs(dt-b.even) > evenSpacing {
-			return false
-		}
+		uneven = uneven || math.Abs(dt-b.even) > evenSpacing
 		p = p.Add(v.Scale(dt)).Add(e.gained.Scale(dt / 2))
 		v = v.Add(e.gained)
 		by := e.q.ZAxis().Scale(e.swung)
@@ -167,7 +166,27 @@ func (d *detector) bends(half int, b *bends) bool {
 		b.strong[i], b.late[i] = b.strong[i].Sub(bow.Scale(t)), b.late[i].Sub(climb.Scale(t))
 		b.off[i] = e.p.Sub(first.p).Sub(chord.Scale(t)).Sub(b.strong[i])
 	}
+	if uneven {
+		b.spread(d, first.at)
+	}
 	return true
+}
+
+// spread interpolates what the exhibits of a window have, so that it is evenly spaced: the filters take it as that.
+func (b *bends) spread(d *detector, from float64) {
+	was, k := *b, 0
+	at := func(i int) float64 { return d.at(b.n-1-i).at - from }
+	for i := 1; i < b.n-1; i++ {
+		t := float64(i) * b.even
+		for at(k+1) < t {
+			k++
+		}
+		share := (t - at(k)) / (at(k+1) - at(k))
+		for _, x := range [...]struct{ to, from *[longestKink]so3.Vec3 }{{&b.off, &was.off}, {&b.late, &was.late},
+			{&b.strong, &was.strong}, {&b.swung, &was.swung}} {
+			x.to[i] = x.from[k].Add(x.from[k+1].Sub(x.from[k]).Scale(share))
+		}
+	}
 }
 
 // kink is what changed half a window ago.

@@ -111,3 +111,37 @@ func TestDriftShowsAtEveryRate(t *testing.T) {
 		}
 	}
 }
+
+// unevenFlight is a robot that turns about at up to 4 m/s², and leans against a wind. Its source drifts at a speed,
+// m/s, from the 200th sample on, and one sample comes late by some s, or never.
+func unevenFlight(at int, late, speed float64) (flight []recordedTick) {
+	const wind, begins = 3.0, 0.02 * 200 // m/s², s
+	for k := range 300 {
+		stamp := 0.02 * float64(k)
+		if k == at && late > 1 {
+			continue
+		} else if k == at {
+			stamp += late
+		}
+		y, vy := math.Sincos(2 * stamp)
+		pull := 4*y + wind
+		flight = append(flight, recordedTick{stamp + 0.005, stamp,
+			quad.State{P: so3.Vec3{X: speed * max(stamp-begins, 0), Y: y, Z: 1}, V: so3.Vec3{Y: 2 * vy},
+				Q: so3.Exp(so3.Vec3{X: math.Atan(pull / quad.Gravity)})},
+			quad.Command{Thrust: math.Hypot(quad.Gravity, pull)}})
+	}
+	return flight
+}
+
+// One sample that is lost, or comes late with its stamp, hides no drift that begins about then, and is none.
+func TestDriftShowsAmidUnevenSamples(t *testing.T) {
+	for _, late := range []float64{0.008, 0.012, math.Inf(1)} { // s; never
+		for at := 170; at <= 210; at += 5 {
+			for _, speed := range []float64{0, 0.12} { // m/s
+				if found := driftedIn(unevenFlight(at, late, speed), so3.Vec3{}, 0); found != (speed > 0) {
+					t.Errorf("sample %d comes %g s late, a drift of %g m/s: found %v", at, late, speed, found)
+				}
+			}
+		}
+	}
+}
