@@ -70,7 +70,7 @@ func TestFleetIsSurer(t *testing.T) {
 	var s Supervision
 	s.Evidence = tiny().Evidence
 	for robots, want := range map[int]string{1: "95 % interval", 10: "99.5 % interval"} {
-		w := newWatch(func() *Supervision { return &s }, dt, 1, nil, robots)
+		w := newWatch(func() *Supervision { return &s }, dt, 1, nil, places{}, robots)
 		for at, id := range []string{"parent", "now"} {
 			for k := range 3000 {
 				w.evidence.Add(gate.Sample{T: float64(3000*at+k) * dt, Bundle: id, Task: "hover", Error: 0.1})
@@ -107,5 +107,43 @@ func TestFlightsOfAFleet(t *testing.T) {
 		}
 	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestFleetShares: what is kept of flights by a bundle without a model, to be read all at once later, is no more for
+// a fleet than for one robot, as long as there is enough for a comparison. What reads them is there once.
+func TestFleetShares(t *testing.T) {
+	dir := t.TempDir()
+	ids, _ := learnedBundle(t, dir)
+	cfg := tiny()
+	cfg.Evidence.Most, cfg.Evidence.Seconds = 20, 5
+	kept := func(robots ...string) (least, sum int) {
+		o := options(t, dir)
+		o.Robots = robots
+		b := start(t, cfg, o)
+		defer b.stop()
+		b.bundles(1)
+		if err := b.do(b.ctx, func() {
+			for k := range 20000 {
+				for _, name := range robots {
+					b.tick(&ControllerTick{Robot: name, Policy: true, Stamp: int64(k) * 20e6, Bundle: ids[0]})
+				}
+			}
+			least = math.MaxInt
+			for _, w := range b.watches {
+				least, sum = min(least, len(w.unplaced)), sum+len(w.unplaced)
+				if p := w.place(ids[1]); p == nil || p != b.watches[robots[0]].place(ids[1]) {
+					t.Errorf("the model of %s is there twice", ids[1])
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return least, sum
+	}
+	alone, _ := kept("a")
+	if least, sum := kept("a", "b", "c", "d"); sum > 2*alone || least < int(2*cfg.Evidence.Seconds/dt) {
+		t.Errorf("a fleet keeps %d ticks, one robot of it %d, expected at most twice the %d of one robot alone", sum,
+			least, alone)
 	}
 }

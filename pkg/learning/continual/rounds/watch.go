@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"fmt"
+	"slices"
 
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/learning/gate"
@@ -17,31 +18,42 @@ import (
 type watch struct {
 	cfg      func() *Supervision
 	dt       float64
+	robots   int
 	bundles  *store.Store
 	evidence *gate.Evidence
-	places   map[string]*place // by bundle; of one without a model nil
-	unplaced []ControllerTick  // flown by bundles without a model, oldest first
-	last     int64             // stamp of the newest tick that counted, ns
-	since    float64           // flight since the last comparison, s
-	calm     float64           // flight of the bundle at hand without a trip of the guard, s
+	places   places           // of all robots
+	known    known            // of the latent of the tick before
+	unplaced []ControllerTick // flown by bundles without a model, oldest first
+	last     int64            // stamp of the newest tick that counted, ns
+	since    float64          // flight since the last comparison, s
+	calm     float64          // flight of the bundle at hand without a trip of the guard, s
 	flies    string
 	before   int64 // stamp of the tick before, ns
 }
+
+// places are those of bundles' latents, by bundle; of one without a model nil. They are large, and the same for all
+// robots.
+type places map[string]*place
 
 // place tells where a bundle's latents are.
 type place struct {
 	size        int // Z
 	disturbance *gate.Disturbance
-	latent      []float32
-	known       gate.Place // of latent
+}
+
+// known is the place of a latent, which stays for some ticks.
+type known struct {
+	by     *place
+	latent []float32
+	place  gate.Place
 }
 
 // newWatch watches one of some robots. The more there are, the surer each has to be: one that errs takes a bundle back
 // from all (Bonferroni).
-func newWatch(cfg func() *Supervision, dt float64, seed uint64, s *store.Store, robots int) *watch {
+func newWatch(cfg func() *Supervision, dt float64, seed uint64, s *store.Store, p places, robots int) *watch {
 	e := cfg().Evidence
 	e.Level = 1 - (1-e.Level)/float64(robots)
-	return &watch{cfg: cfg, dt: dt, bundles: s, evidence: gate.NewEvidence(e, seed), places: map[string]*place{}}
+	return &watch{cfg: cfg, dt: dt, robots: robots, bundles: s, evidence: gate.NewEvidence(e, seed), places: p}
 }
 
 // rollsBack reports whether a bundle that is shown to fly worse is rolled back.
@@ -101,7 +113,7 @@ func (w *watch) byLatent(t *ControllerTick) *gate.Place {
 	if len(t.Latent) != p.size || p.size == 0 {
 		return nil
 	}
-	at := p.of(t.Latent)
+	at := w.of(p, t.Latent)
 	return &at
 }
 
@@ -124,22 +136,20 @@ func (w *watch) place(id string) *place {
 	return w.places[id]
 }
 
-// of returns the place of a latent, which stays for some ticks.
-func (p *place) of(z []float32) gate.Place {
-	same := len(p.latent) == len(z)
-	for i := 0; same && i < len(z); i++ {
-		same = p.latent[i] == z[i]
+// of returns the place of a bundle's latent.
+func (w *watch) of(p *place, z []float32) gate.Place {
+	if w.known.by != p || !slices.Equal(w.known.latent, z) {
+		w.known = known{p, append(w.known.latent[:0], z...), p.disturbance.Place(z)}
 	}
-	if !same {
-		p.latent, p.known = append(p.latent[:0], z...), p.disturbance.Place(z)
-	}
-	return p.known
+	return w.known.place
 }
 
-// keep remembers a flight without a place, as long as its evidence would be.
+// keep remembers a flight without a place, as long as its evidence would be. Robots share the space, and the time that
+// reading it takes; each has enough to be compared.
 func (w *watch) keep(t *ControllerTick) {
-	const areas = 8 // conditions that a first policy may have met
-	most := int(areas * w.cfg().Evidence.Most / w.dt)
+	const areas, enough = 8, 3 // conditions that a first policy may have met; of what a comparison takes
+	e := w.cfg().Evidence
+	most := int(max(areas*e.Most/float64(w.robots), enough*e.Seconds) / w.dt)
 	if len(w.unplaced) >= 2*most {
 		w.unplaced = append([]ControllerTick(nil), w.unplaced[len(w.unplaced)-most:]...)
 	}
@@ -191,7 +201,7 @@ func (w *watch) read(now, parent string) error {
 		if t.Bundle != parent || !e.Push(&row) || !e.Known() {
 			continue
 		}
-		w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: parent, Task: t.Task, Place: p.of(e.Mean()),
+		w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: parent, Task: t.Task, Place: w.of(p, e.Mean()),
 			Error: t.Error})
 	}
 	return nil
@@ -209,8 +219,9 @@ func (l *Runner[S]) watchAnew() {
 // Supervise has bundles watched at work. It comes before Run.
 func (l *Runner[S]) Supervise(cfg func() *Supervision) {
 	l.watches = map[string]*watch{}
+	p := places{}
 	for _, name := range l.opt.Robots {
-		l.watches[name] = newWatch(cfg, l.opt.Dt, l.opt.Seed, l.bundles, len(l.opt.Robots))
+		l.watches[name] = newWatch(cfg, l.opt.Dt, l.opt.Seed, l.bundles, p, len(l.opt.Robots))
 	}
 }
 
