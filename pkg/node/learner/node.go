@@ -13,6 +13,7 @@ import (
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/continual/rounds"
+	"vnd/pkg/learning/dataset"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/learning/pushlearning"
@@ -75,8 +76,9 @@ type learnerNode struct {
 	learner *rounds.Quadrotor
 	robots  []*robot
 
-	flying  node.Flying   // any of them
-	dropped atomic.Uint64 // ticks that the learner had no time for
+	announced func(dataset.SegmentFile) // has the learner take a segment
+	flying    node.Flying               // any of them
+	dropped   atomic.Uint64             // ticks that the learner had no time for
 }
 
 // newLearnerNode makes the node. end is called when the learner ends.
@@ -94,6 +96,9 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 	}
 	node.FixWhile(n.Node, n.flying.InFlight, "use_sim_time", "gate.", "auto_rollback")
 	p := n.params.Load()
+	if err := n.apart(p.Namespaces); err != nil {
+		return err
+	}
 	if err := n.announce(&p.Signing, &p.ResourceLimits, fleet(p.Namespaces)); err != nil {
 		return err
 	}
@@ -112,6 +117,9 @@ func (n *learnerNode) begin(ctx context.Context, judge NewJudge, end func()) (er
 func (n *learnerNode) diagnose(s *diagnostics.Status) {
 	n.roundsNode.diagnose(s)
 	for _, r := range n.robots {
+		if r.namespace != "" {
+			s.Add("Steps of "+robotName(r.namespace), r.seen.Load())
+		}
 		if r.collector == nil {
 			continue
 		}
@@ -178,10 +186,21 @@ const depth = 1000
 
 // listen subscribes to what is learned from.
 func (n *learnerNode) listen(ctx context.Context, p *Params) error {
+	n.announced = func(a dataset.SegmentFile) {
+		if err := n.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
+			n.log(true, err.Error())
+		}
+	}
 	for _, namespace := range fleet(p.Namespaces) {
-		r := &robot{learnerNode: n, namespace: namespace}
-		n.robots = append(n.robots, r)
-		if err := r.listen(ctx, p); err != nil {
+		n.robots = append(n.robots, &robot{learnerNode: n, namespace: namespace})
+	}
+	if p.Source == fromTopic {
+		if err := n.collect(p); err != nil {
+			return err
+		}
+	}
+	for _, r := range n.robots {
+		if err := r.listen(p); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,12 @@
 package learner
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"vnd/msgs"
@@ -43,6 +45,22 @@ func checkFleet(namespaces []string) error {
 	return nil
 }
 
+// apart refuses namespaces that are the same to the node: of a relative name its own comes first.
+func (n *learnerNode) apart(namespaces []string) error {
+	seen := map[string]string{}
+	for _, space := range namespaces {
+		topic, err := n.ResolveTopic(in(space, "step"))
+		if err != nil {
+			return fmt.Errorf("parameter namespaces: %q: %w", space, err)
+		}
+		if other, ok := seen[topic]; ok {
+			return fmt.Errorf("parameter namespaces: %q and %q are one robot, with the topic %s", other, space, topic)
+		}
+		seen[topic] = space
+	}
+	return nil
+}
+
 // robotName is that of a robot in a namespace; of the only one it is empty.
 func robotName(namespace string) string { return strings.TrimPrefix(namespace, "/") }
 
@@ -59,6 +77,7 @@ type robot struct {
 	*learnerNode
 	namespace string             // of its topics; "": that of the node
 	collector *dataset.Collector // with source topic
+	seen      atomic.Uint64      // steps
 
 	// Of the group steps:
 	ticks      bundleTicks
@@ -68,19 +87,11 @@ type robot struct {
 }
 
 // listen subscribes to what the robot is learned by.
-func (r *robot) listen(ctx context.Context, p *Params) error {
-	announced := func(a dataset.SegmentFile) {
-		a.Robot = robotName(r.namespace)
-		if err := r.learner.Segment(ctx, a); err != nil && ctx.Err() == nil {
-			r.log(true, err.Error())
+func (r *robot) listen(p *Params) error {
+	if p.Source != fromTopic {
+		if err := r.announcements(p); err != nil {
+			return err
 		}
-	}
-	source := r.announcements
-	if p.Source == fromTopic {
-		source = r.collect
-	}
-	if err := source(p, announced); err != nil {
-		return err
 	}
 	q := node.StepQoS()
 	q.Depth = depth
@@ -88,7 +99,37 @@ func (r *robot) listen(ctx context.Context, p *Params) error {
 	return err
 }
 
-// collect keeps what the robot flies on disk, with its share of the rows.
+// collect keeps what robots fly on disk. Segments that are there are announced in the order in which they were flown,
+// whoever flew them: those that come last are the newest, and some were not learned from. Those of a robot stay in
+// their order, also where its clock was set back.
+func (n *learnerNode) collect(p *Params) error {
+	type flown struct {
+		dataset.SegmentFile
+		at int64 // ns
+	}
+	var there []flown
+	for _, r := range n.robots {
+		opening, at := true, int64(0)
+		if err := r.collect(p, func(a dataset.SegmentFile) {
+			if a.Robot = robotName(r.namespace); !opening {
+				n.announced(a)
+				return
+			}
+			at = max(at, a.Stamp)
+			there = append(there, flown{a, at})
+		}); err != nil {
+			return err
+		}
+		opening = false
+	}
+	slices.SortStableFunc(there, func(a, b flown) int { return cmp.Compare(a.at, b.at) })
+	for i := range there {
+		n.announced(there[i].SegmentFile)
+	}
+	return nil
+}
+
+// collect keeps what the robot flies, with its share of the rows.
 func (r *robot) collect(p *Params, announced func(dataset.SegmentFile)) (err error) {
 	cfg := p.Buffer
 	cfg.MaxRows = max(dataset.LeastMaxRows, cfg.MaxRows/len(fleet(p.Namespaces)))
@@ -104,7 +145,7 @@ func (r *robot) collect(p *Params, announced func(dataset.SegmentFile)) (err err
 }
 
 // announcements takes segments that a recorder announces.
-func (r *robot) announcements(p *Params, announced func(dataset.SegmentFile)) error {
+func (r *robot) announcements(p *Params) error {
 	root, err := p.segments()
 	if err != nil {
 		return err
@@ -115,7 +156,8 @@ func (r *robot) announcements(p *Params, announced func(dataset.SegmentFile)) er
 			r.log(true, fmt.Sprintf("topic %s: %v", topic, err))
 			return
 		}
-		announced(dataset.SegmentFile{Dir: m.Directory, File: m.File, Rows: m.Rows, SHA256: m.Sha256})
+		r.announced(dataset.SegmentFile{Robot: robotName(r.namespace), Dir: m.Directory, File: m.File, Rows: m.Rows,
+			SHA256: m.Sha256})
 	}, ros.InGroup(r.slow))
 	return err
 }
@@ -124,6 +166,7 @@ func (r *robot) announcements(p *Params, announced func(dataset.SegmentFile)) er
 func (r *robot) step(m *msgs.Step, _ ros.Info) {
 	stage := guard.Stage(m.GuardState)
 	r.flying.Step(stage)
+	r.seen.Add(1)
 	s := node.ControllerStep(m)
 	if r.byMotors() {
 		return
