@@ -232,7 +232,7 @@ func TestUnreadable(t *testing.T) {
 }
 
 // Sum is that of all, on all.
-func TestReduction(t *testing.T) {
+func TestSum(t *testing.T) {
 	for rank, sum := range disttest.Run(3, func(g dist.Group) int {
 		sum, err := dist.Sum(g, 1<<g.Rank())
 		if err != nil {
