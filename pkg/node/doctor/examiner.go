@@ -17,6 +17,7 @@ import (
 	"vnd/pkg/node"
 	"vnd/pkg/node/controller"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/names"
 )
 
 // name of the node.
@@ -42,7 +43,11 @@ const longest = 240_000
 
 // Join joins the graph and listens in a robot's namespace until ctx is done or end is called, which leaves the graph.
 func Join(ctx context.Context, namespace string, p *controller.File) (e *Examiner, end func(), err error) {
-	args := []string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs", "-r", "__ns:=/" + namespace}
+	space := "/" + strings.Trim(namespace, "/")
+	if err := names.CheckNamespace(space); err != nil {
+		return nil, nil, fmt.Errorf("namespace %.60q: %w", namespace, err)
+	}
+	args := []string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs", "-r", "__ns:=" + space}
 	if p.Simulated {
 		args = append(args, "-p", "use_sim_time:=true")
 	}

@@ -104,7 +104,7 @@ func examined(t *testing.T, program string, d *driver) (map[string]string, bool)
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	p := exec.CommandContext(ctx, program, "doctor", "--live", "--json")
+	p := exec.CommandContext(ctx, program, "doctor", "--live", "--json", "--namespace", "/quad")
 	p.Env = append(os.Environ(), rostest.Environ()...)
 	in, asked := must(p.StdinPipe())(t), must(p.StderrPipe())(t)
 	var out strings.Builder
