@@ -14,8 +14,9 @@ import (
 
 // LoadedPolicy is a bundle ready to fly: what takes time or memory, or may fail, has been done. One Loop flies it.
 type LoadedPolicy struct {
-	ID    string
-	Tasks []string // that its policy was trained for
+	ID     string
+	Parent string   // bundle that it was learned from; empty: none
+	Tasks  []string // that its policy was trained for
 
 	dt       float64
 	policy   *policy.Policy[float32]
@@ -47,8 +48,8 @@ func LoadPolicy(b *bundle.Bundle, robot string, rate float64) (*LoadedPolicy, er
 	if err != nil {
 		return nil, err
 	}
-	c := &LoadedPolicy{ID: b.ID, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy, buffers: l.NewBuffers(),
-		actuator: quadrotor.NominalActuator()}
+	c := &LoadedPolicy{ID: b.ID, Parent: b.Parent, Tasks: strings.Split(b.Task, ","), dt: b.Dt, policy: l.Policy,
+		buffers: l.NewBuffers(), actuator: quadrotor.NominalActuator()}
 	if l.Model != nil {
 		c.actuator = l.Robot.Actuator
 	}
@@ -110,7 +111,17 @@ func (l *Loop) SetPolicy(c *LoadedPolicy) {
 	}
 	l.actuator.setModel(c.actuator, c.dt, 1/l.config.Rate)
 	if l.policy != c {
-		l.previous, l.swapped = l.policy, l.ticked
+		l.previous, l.swapped = l.resort(c), l.ticked
+		l.flown[l.swaps%len(l.flown)], l.swaps = c.ID, l.swaps+1
 	}
 	l.policy = c
+}
+
+// resort is the policy to go back to from one that follows; nil: none. Who takes a bundle back, in favour of its parent
+// or of one that flew before, does not want to see it again.
+func (l *Loop) resort(c *LoadedPolicy) *LoadedPolicy {
+	if l.policy == nil || c.ID == l.policy.Parent || slices.Contains(l.flown[:], c.ID) {
+		return nil
+	}
+	return l.policy
 }

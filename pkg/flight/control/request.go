@@ -35,7 +35,9 @@ type policySide struct {
 	latentUsed []float32     // z that the policy had in the last tick; nil: the prior mean
 	previous   *LoadedPolicy // before the one that flies; nil: none, or it was rolled back to
 	rolledBack bool
-	swapped    int64 // time of the tick at which previous left, ns
+	swapped    int64      // time of the tick at which previous left, ns
+	flown      [16]string // bundles that flew, the newest ones
+	swaps      int        // of bundles
 	here       quad.Reference
 	lag        so3.Vec3                     // by which the policy usually stays behind its reference, m
 	fromHere   func(float64) quad.Reference // here

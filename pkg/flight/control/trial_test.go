@@ -2,6 +2,7 @@ package control
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"vnd/pkg/core/quad"
@@ -22,6 +23,41 @@ func TestRollsBackAtTheFirstTrip(t *testing.T) {
 			f.advance(0.1, nil)
 			back := f.loop.Policy().ID != bad.ID
 			if back != (seconds == 0) || back != f.loop.RolledBack() || f.loop.RolledBack() {
+				t.Errorf("%s flies, %v", f.loop.Policy().ID, f.ticks[len(f.ticks)-1].Cause)
+			}
+		})
+	}
+}
+
+// TestDoesNotGoBackToWhatWasTakenBack: whoever took a bundle back, a trip of the guard does not have it fly again.
+func TestDoesNotGoBackToWhatWasTakenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		parent string   // of the bundle that is taken back
+		before []string // that flew
+		back   bool
+	}{
+		"to its parent":           {"old", nil, false},
+		"to one that flew before": {"another", []string{"old"}, false},
+		"to one of other descent": {"another", nil, true},
+		"many bundles ago":        {"another", strings.Split("old b c d e f g h i j k l m n o p q", " "), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newClosed(t, defaults(), "a.vnd")
+			fly := func(id, parent string) *LoadedPolicy {
+				p := loadedPolicy(t, "b.vnd", 50)
+				p.ID, p.Parent = id, parent
+				f.loop.SetPolicy(p)
+				f.advance(0.1, nil)
+				return p
+			}
+			for _, id := range c.before {
+				fly(id, "")
+			}
+			fly("taken back", c.parent)
+			old := fly("old", "")
+			old.policy.Middle[0] = float32(math.NaN())
+			f.advance(0.1, nil)
+			if back := f.loop.Policy().ID == "taken back"; back != c.back {
 				t.Errorf("%s flies, %v", f.loop.Policy().ID, f.ticks[len(f.ticks)-1].Cause)
 			}
 		})
