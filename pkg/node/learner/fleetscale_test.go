@@ -184,15 +184,16 @@ func (f *fleetRun) fly(program string, size, seconds int) {
 		}
 	}
 	f.play(robots, seconds)
-	sent, rows := 0, 0
+	sent := 0
 	for _, r := range robots {
 		sent += int(r.seq)
 	}
-	for begin := time.Now(); rows < sent && time.Since(begin) < patience/5; time.Sleep(time.Second) {
-		rows = f.rows(size)
+	// The last row of each robot is whole when the next step comes, or at the end.
+	for begin := time.Now(); f.rows(size) < sent-size && time.Since(begin) < patience/5; {
+		time.Sleep(time.Second)
 	}
 	stop()
-	f.report(robots, sent, rows)
+	f.report(robots, sent, f.rows(size))
 }
 
 // flies is the bundle that flies.
