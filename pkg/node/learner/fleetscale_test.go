@@ -151,9 +151,7 @@ type fleetRun struct {
 
 	mu     sync.Mutex
 	bundle *bundle.Bundle // that flies
-	phase  string
-	begun  time.Time // the round
-	rounds []string  // a line each
+	rounds []string       // what the learner says of each
 }
 
 func (f *fleetRun) fly(program string, size, seconds int) {
@@ -172,9 +170,6 @@ func (f *fleetRun) fly(program string, size, seconds int) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.bundle = b
-	}))(t)
-	must(ros.NewSubscription(n, last+"/learner/status", node.LatchedQoS(), func(m *msgs.LearnerStatus, _ ros.Info) {
-		f.status(m)
 	}))(t)
 	rostest.Spin(t, c, 1)
 	stop := f.learn(program, spaces)
@@ -203,20 +198,6 @@ func (f *fleetRun) flies() *bundle.Bundle {
 	return f.bundle
 }
 
-// status keeps how long rounds take.
-func (f *fleetRun) status(m *msgs.LearnerStatus) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if m.Phase == msgs.LearnerStatusPhaseFit && f.phase != m.Phase {
-		f.begun = time.Now()
-	}
-	f.phase = m.Phase
-	if !f.begun.IsZero() && strings.HasPrefix(m.Message, "round ") && m.Phase == msgs.LearnerStatusPhaseWaiting {
-		f.rounds = append(f.rounds, fmt.Sprintf("%.1f s: %.80s", time.Since(f.begun).Seconds(), m.Message))
-		f.begun = time.Time{}
-	}
-}
-
 // learn starts the learner until stop.
 func (f *fleetRun) learn(program string, spaces []string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -235,6 +216,11 @@ func (f *fleetRun) learn(program string, spaces []string) (stop func()) {
 		}
 		if err := p.Wait(); err != nil {
 			f.t.Errorf("%v: %s", err, log.String())
+		}
+		for line := range strings.Lines(log.String()) {
+			if _, says, ok := strings.Cut(line, "["+Name+"]: "); ok && strings.Contains(says, "round ") {
+				f.rounds = append(f.rounds, fmt.Sprintf("%.100s", strings.TrimSpace(says)))
+			}
 		}
 		if u, ok := p.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			f.t.Logf("%.0f s of the processor, %d MiB at most", (p.ProcessState.UserTime() +
@@ -278,8 +264,6 @@ func (f *fleetRun) report(robots []*fleetRobot, sent, rows int) {
 	for _, r := range robots {
 		first, last = first+r.errors[0]/n, last+r.errors[len(r.errors)-1]/n
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.t.Logf("%d robots: %d steps, %d rows kept; errors of first and last flights, means: %.4f, %.4f m; rounds:\n%s",
 		len(robots), sent, rows, first, last, strings.Join(f.rounds, "\n"))
 	if rows != sent || len(f.rounds) == 0 {
