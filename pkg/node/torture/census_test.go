@@ -223,6 +223,7 @@ func leak(what string) {
 			go func() { select {} }()
 		}
 		runtime.GC()
+		runtime.KeepAlive(held)
 		time.Sleep(10 * time.Millisecond)
 	}
 }
