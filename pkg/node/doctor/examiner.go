@@ -43,9 +43,9 @@ const longest = 240_000
 
 // Join joins the graph and listens in a robot's namespace until ctx is done or end is called, which leaves the graph.
 func Join(ctx context.Context, namespace string, p *controller.File) (e *Examiner, end func(), err error) {
-	space := "/" + strings.Trim(namespace, "/")
-	if err := names.CheckNamespace(space); err != nil {
-		return nil, nil, fmt.Errorf("namespace %.60q: %w", namespace, err)
+	space, err := names.Namespace(namespace)
+	if err != nil {
+		return nil, nil, err
 	}
 	args := []string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs", "-r", "__ns:=" + space}
 	if p.Simulated {

@@ -41,9 +41,9 @@ type Options struct {
 
 // Join joins the graph until end is called.
 func Join(o Options) (p *Operator, end func(), err error) {
-	space := "/" + strings.Trim(o.Namespace, "/")
-	if err := names.CheckNamespace(space); err != nil {
-		return nil, nil, fmt.Errorf("namespace %.60q: %w", o.Namespace, err)
+	space, err := names.Namespace(o.Namespace)
+	if err != nil {
+		return nil, nil, err
 	}
 	o.Ros.Args = append([]string{"--ros-args", "--disable-stdout-logs", "--disable-rosout-logs",
 		"--disable-external-lib-logs"}, o.Ros.Args...)

@@ -65,6 +65,15 @@ func CheckNamespace(namespace string) error {
 	return checkFull(namespace, "namespace", longestNamespace)
 }
 
+// Namespace is the full namespace that a person gave, with or without slashes around it.
+func Namespace(given string) (string, error) {
+	full := "/" + strings.Trim(given, "/")
+	if err := CheckNamespace(full); err != nil {
+		return "", fmt.Errorf("namespace %.60q: %w", given, err)
+	}
+	return full, nil
+}
+
 // CheckEnclave checks the name of a security enclave.
 func CheckEnclave(name string) error {
 	if name == "/" {
