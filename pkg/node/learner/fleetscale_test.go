@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"vnd/pkg/core/attached"
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
@@ -30,6 +28,7 @@ import (
 	"vnd/pkg/ros2/ros/rostest"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/sim/experiment"
 	"vnd/pkg/vnd/bundle"
 )
 
@@ -92,22 +91,14 @@ func newFleetRobot(t *testing.T, n *ros.Node, k int) *fleetRobot {
 	return r
 }
 
-// shaken flies a policy whose commands have noise, correlated over a tenth of a second.
+// shaken flies a policy whose commands have the noise of flights to learn from.
 type shaken struct {
 	*policy.ClosedLoopRunner
-	rng   *rand.Rand
-	noise quad.Command
+	noise experiment.Excitation
 }
 
 func (s *shaken) Command(at float64, x *quad.State) quad.Command {
-	const keep, sigma = 0.8, 0.6 // m/s² and rad/s
-	n := func() float64 { return sigma * s.rng.NormFloat64() }
-	s.noise.Thrust = keep*s.noise.Thrust + n()
-	s.noise.Rates = s.noise.Rates.Scale(keep).Add(so3.Vec3{X: n(), Y: n(), Z: n()})
-	c := s.ClosedLoopRunner.Command(at, x)
-	c.Thrust += s.noise.Thrust
-	c.Rates = c.Rates.Add(s.noise.Rates)
-	return c
+	return s.noise.Add(s.ClosedLoopRunner.Command(at, x))
 }
 
 // begin flies the next flight in the simulator.
@@ -117,7 +108,7 @@ func (r *fleetRobot) begin(b *bundle.Bundle) {
 	param.Default(&s.Estimate)
 	param.Default(&s.Limits)
 	c := must(policy.NewClosedLoopRunner(b, r.path.At))(r.t)
-	trace := must(closedloop.Fly(s, &shaken{ClosedLoopRunner: c, rng: rand.New(rand.NewPCG(r.seed, 1))}))(r.t)
+	trace := must(closedloop.Fly(s, &shaken{c, experiment.NewExcitation(r.seed, 0.6)}))(r.t)
 	if trace.Crash != "" {
 		r.t.Errorf("bundle %s: %s", b.ID, trace.Crash)
 	}

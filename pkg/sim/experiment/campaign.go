@@ -191,7 +191,7 @@ func (c *Campaign) Record(b *bundle.Bundle, f Scenario, d Task, seed uint64, sec
 		if err != nil {
 			return nil, out, err
 		}
-		rec := &recording{ClosedLoopRunner: method, excitation: newExcitation(one.Seed, c.Excite)}
+		rec := &recording{ClosedLoopRunner: method, Excitation: NewExcitation(one.Seed, c.Excite)}
 		if one.Lands {
 			rec.landing = one.Path
 		}

@@ -13,28 +13,30 @@ import (
 // recording flies a policy with some noise on its commands, and keeps the steps.
 type recording struct {
 	*policy.ClosedLoopRunner
-	excitation
+	Excitation
 	rows    []quad.Row
 	landing closedloop.Path // nil: none
 }
 
 // Command implements quad.Controller.
 func (r *recording) Command(t float64, s *quad.State) quad.Command {
-	return r.add(r.ClosedLoopRunner.Command(t, s))
+	return r.Add(r.ClosedLoopRunner.Command(t, s))
 }
 
-// excitation is noise on commands, correlated over a tenth of a second, so that it moves the robot.
-type excitation struct {
+// Excitation is noise on commands, correlated over a tenth of a second, so that it moves the robot.
+type Excitation struct {
 	rng   *rand.Rand
 	sigma float64
 	noise quad.Command
 }
 
-func newExcitation(seed uint64, sigma float64) excitation {
-	return excitation{rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: sigma}
+// NewExcitation draws normal numbers of deviation sigma, m/s² and rad/s, from a seed.
+func NewExcitation(seed uint64, sigma float64) Excitation {
+	return Excitation{rng: rand.New(rand.NewPCG(seed, 0xe0c1)), sigma: sigma}
 }
 
-func (e *excitation) add(c quad.Command) quad.Command {
+// Add is a command with the next noise.
+func (e *Excitation) Add(c quad.Command) quad.Command {
 	const keep = 0.8
 	n := e.rng.NormFloat64
 	e.noise.Thrust = keep*e.noise.Thrust + e.sigma*n()

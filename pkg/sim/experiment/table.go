@@ -178,13 +178,13 @@ func (t *timedController) Command(at float64, s *quad.State) quad.Command {
 // excited flies a controller with the noise of flights to learn from, and keeps the rows.
 type excited struct {
 	quad.Controller
-	excitation
+	Excitation
 	rows []quad.Row
 }
 
 // Command implements quad.Controller.
 func (e *excited) Command(t float64, s *quad.State) quad.Command {
-	return e.add(e.Controller.Command(t, s))
+	return e.Add(e.Controller.Command(t, s))
 }
 
 // Observe implements closedloop.Observer.
@@ -201,7 +201,7 @@ func (s *study) identifyingFlights() error {
 			return err
 		}
 		seed := s.Seed<<20 + uint64(i)
-		e := &excited{Controller: law, excitation: newExcitation(seed, s.Excite)}
+		e := &excited{Controller: law, Excitation: NewExcitation(seed, s.Excite)}
 		if _, err := s.Campaign.fly(s.setup(f, d, seed, s.plan.Seconds), e); err != nil {
 			return err
 		}
