@@ -112,11 +112,12 @@ func CheckThrustScaling(v *rclinterfaces.ParameterValue) error {
 
 // integer is a parameter's whole number, which mavros may hold as a float.
 func integer(v *rclinterfaces.ParameterValue) (int64, error) {
-	switch {
+	const most = 1 << 53 // up to here each is known; beyond int64 processors convert differently
+	switch x := v.DoubleValue; {
 	case v.Type == rclinterfaces.ParameterTypeParameterInteger:
 		return v.IntegerValue, nil
-	case v.Type == rclinterfaces.ParameterTypeParameterDouble && v.DoubleValue == float64(int64(v.DoubleValue)):
-		return int64(v.DoubleValue), nil
+	case v.Type == rclinterfaces.ParameterTypeParameterDouble && x == math.Trunc(x) && math.Abs(x) <= most:
+		return int64(x), nil
 	}
 	return 0, ErrNotKnown
 }

@@ -110,11 +110,12 @@ func (d *Reader) row(f *format, body []byte) (*record.Topic, bool) {
 		return nil, false
 	}
 	f.decode(body)
-	instance := 0
+	number := 0.0
 	if f.instance >= 0 {
-		instance = int(f.values[f.instance])
+		number = f.values[f.instance]
 	}
-	if instance < 0 || instance >= maxInstances {
+	instance := int(number)
+	if !(number >= 0 && number < maxInstances) { // NaN, too
 		d.about.Faults.Add(d.in.Offset(), "an instance beyond 31")
 		return nil, false
 	}
@@ -160,7 +161,7 @@ func (d *Reader) special(f *format, body []byte) {
 	case "FMTU":
 		kind, ok := f.number(body, "FmtType")
 		units, ok2 := f.text(body, "UnitIds")
-		if !ok || !ok2 || kind < 0 || kind > 255 {
+		if !ok || !ok2 || !(kind >= 0 && kind <= 255) { // NaN, too
 			return
 		}
 		if g := d.formats[int(kind)]; g != nil && !g.broken {

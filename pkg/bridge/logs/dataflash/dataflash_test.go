@@ -27,7 +27,14 @@ func described(kind byte, name, letters, columns string, length int) string {
 var (
 	small = described(7, "A", "QBb", "TimeUS,I,X", 13)
 	zero8 = strings.Repeat("\x00", 8)
+	nan   = "\x00\x00\xc0\x7f"
 )
+
+// units is a message that says which field of a kind is the instance; kinds are of type letter, bytes long.
+func units(letter string, kind string) string {
+	return described(1, "FMTU", "Q"+letter+"NN", "TimeUS,FmtType,UnitIds,MultIds", 43+len(kind)) +
+		"\xa3\x95\x01" + zero8 + kind + "s#" + strings.Repeat("\x00", 30)
+}
 
 // row is a message of kind 7 of an instance.
 func row(instance, x byte) string { return "\xa3\x95\x07" + zero8 + string([]byte{instance, x}) }
@@ -38,10 +45,13 @@ func TestDamageIsSteppedOver(t *testing.T) {
 		rows  int
 		fault string
 	}{
-		"two instances":         {small + row(0, 1) + row(1, 2), 2, ""},
-		"described again":       {small + row(0, 1) + small + row(0, 1), 2, ""},
-		"cut off":               {small + row(0, 1) + row(0, 2)[:9], 1, "ends within a message"},
-		"cut off in a header":   {small + row(0, 1) + "\xa3\x95", 1, "ends within a message"},
+		"two instances":       {small + row(0, 1) + row(1, 2), 2, ""},
+		"described again":     {small + row(0, 1) + small + row(0, 1), 2, ""},
+		"cut off":             {small + row(0, 1) + row(0, 2)[:9], 1, "ends within a message"},
+		"cut off in a header": {small + row(0, 1) + "\xa3\x95", 1, "ends within a message"},
+		"an instance of NaN": {described(7, "A", "QfB", "TimeUS,I,X", 16) + units("B", "\x07") +
+			"\xa3\x95\x07" + zero8 + nan + "\x01", 0, "an instance beyond 31"},
+		"units of no kind":      {small + units("f", nan) + row(0, 1), 1, ""},
 		"garbage":               {small + row(0, 1) + "garbage" + row(0, 2), 2, "damaged: no message"},
 		"an unknown kind":       {small + "\xa3\x95\x09abc" + row(0, 2), 1, "not described"},
 		"a huge instance":       {small + row(200, 1) + row(0, 2), 1, "an instance beyond 31"},
