@@ -144,7 +144,7 @@ type topicRate struct{ *operator.Rate }
 // Run implements `vnd topic hz`.
 func (t *topicHzCommand) Run(c *console) error {
 	if !(t.Seconds > 0) || t.Seconds > 1e6 {
-		return fmt.Errorf("--seconds %g: expected more than 0", t.Seconds)
+		return fmt.Errorf("--seconds %g: expected more than 0, at most 1e6", t.Seconds)
 	}
 	return t.with(c, func(p *operator.Operator) error {
 		r, err := p.Rate(c.ctx, t.Topic, time.Duration(t.Seconds*float64(time.Second)))

@@ -16,7 +16,7 @@ type keyCommand struct {
 }
 
 type keyNewCommand struct {
-	File string `arg:"" help:"File to write, for parameter bundle_key_file. One that is there stays as it is."`
+	File string `arg:"" name:"out" help:"File to write, for parameter bundle_key_file, unless it is there."`
 }
 
 // publicKey is a key pair as far as others may know it.
@@ -48,7 +48,7 @@ func (k *keyNewCommand) Run(c *console) error {
 }
 
 type keyShowCommand struct {
-	File string `arg:"" help:"Private key that vnd key new made."`
+	File string `arg:"" name:"key" help:"Private key that vnd key new made."`
 }
 
 // Run implements `vnd key show`.

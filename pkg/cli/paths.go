@@ -15,6 +15,7 @@ var kinds = map[string]string{
 	"F.yaml": "a parameter file", "W.yaml": "a world's parameter file", "file": "a sweep's file",
 	"BUNDLE": "a bundle", "R.json": "a reference", "F.png": "a picture", "F.csv": "a flight CSV", "P.csv": "a CSV",
 	"M.json": "a model that vnd rotors fit wrote", "COLUMNS.yaml": "a mapping of columns",
+	"key": "a key that vnd key new made",
 	"LOG": "a log of an autopilot", "STATE": "a log, a table or a flight CSV", "log": "a log of an autopilot",
 	"BAG": "a bag", "bag": "a bag", "DIR": "a folder", "DIR|FILE": "a folder or a file",
 	"input": "flight CSVs, bags or folders of them", "INPUT": "flight CSVs, bags or folders of them",

@@ -14,12 +14,14 @@ func TestErrorsOfFilesNameTheFlagAndWhatIsExpected(t *testing.T) {
 	const missing = ": no such file or directory, expected "
 	to := filepath.Join(dir, "b")
 	for want, args := range map[string][]string{
-		"vnd fit: --config: open " + none + missing + "a parameter file":  {"fit", "--config", none, "--out", to, dir},
-		"vnd fit: INPUT: stat " + none + missing + "flight CSVs, bags or": {"fit", "--out", to, none},
-		"vnd score: --bundle: open " + none + missing + "a bundle":        {"score", "--bundle", none, dir},
-		"vnd import: --csv: stat " + none + missing + "a flight CSV":      {"import", "--csv", none, "--out", dir},
-		"vnd sweep: FILE: open " + none + missing + "a sweep's file":      {"sweep", none, "--index", "0"},
-		"vnd loop: --world: open " + none + missing + "a world's param":   {"loop", "--world", none, "--out", dir},
+		"vnd fit: --config: open " + none + missing + "a parameter file":   {"fit", "--config", none, "--out", to, dir},
+		"vnd fit: INPUT: stat " + none + missing + "flight CSVs, bags or":  {"fit", "--out", to, none},
+		"vnd score: --bundle: open " + none + missing + "a bundle":         {"score", "--bundle", none, dir},
+		"vnd import: --csv: stat " + none + missing + "a flight CSV":       {"import", "--csv", none, "--out", dir},
+		"vnd sweep: FILE: open " + none + missing + "a sweep's file":       {"sweep", none, "--index", "0"},
+		"vnd key: KEY: stat " + none + missing + "a key that vnd key new":  {"key", "show", none},
+		"vnd key: OUT: open " + none + "/key: no such file or directory\n": {"key", "new", none + "/key"},
+		"vnd loop: --world: open " + none + missing + "a world's param":    {"loop", "--world", none, "--out", dir},
 		"vnd loop: --out: mkdir " + lab + ": not a directory, expected a folder": {"loop", "--world", calm,
 			"--out", lab},
 		"vnd train: --airframe: open " + none + missing + "a parameter file": {"train", "--task", "hover",

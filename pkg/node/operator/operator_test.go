@@ -278,6 +278,30 @@ func TestStatusOfAnotherDomain(t *testing.T) {
 	}
 }
 
+func TestStatusNamesNamespacesWithNodes(t *testing.T) {
+	_, p := lab(t, patience)
+	w := must(p.Watch())(t)
+	for namespace, want := range map[string]string{
+		"/other": "robot    /other: no nodes; --namespace is for those of /quad\n",
+		"":       "robot    /: /quad/policy_controller\n",
+	} {
+		p.namespace = namespace
+		var b strings.Builder
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			b.Reset()
+			if err := w.Now().WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(b.String(), want) {
+				break
+			}
+		}
+		if !strings.HasPrefix(b.String(), want) {
+			t.Errorf("namespace %q:\n%s\nexpected %s", namespace, &b, want)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	n, p := lab(t, patience)
 	w := must(p.Watch())(t)

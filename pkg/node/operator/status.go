@@ -1,11 +1,13 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -122,19 +124,28 @@ type Learning struct {
 type Status struct {
 	Namespace string    `json:"namespace"`
 	Nodes     []string  `json:"nodes"`
-	Flying    *Flying   `json:"flying"`   // nil: nobody publishes steps
-	Learning  *Learning `json:"learning"` // nil: nobody learns
+	Elsewhere []string  `json:"elsewhere"` // namespaces with nodes, where this one has none
+	Flying    *Flying   `json:"flying"`    // nil: nobody publishes steps
+	Learning  *Learning `json:"learning"`  // nil: nobody learns
 	Wrong     []Fault   `json:"wrong"`
 }
 
 // Now is the status as it is known.
 func (w *Watch) Now() *Status {
 	const forgotten = 5 * time.Second // diagnostics come once a second
-	s := &Status{Namespace: w.p.namespace, Nodes: []string{}, Wrong: []Fault{}}
-	for _, n := range w.p.Nodes() {
+	s := &Status{Namespace: cmp.Or(w.p.namespace, "/"), Nodes: []string{}, Elsewhere: []string{}, Wrong: []Fault{}}
+	all := w.p.Nodes()
+	for _, n := range all {
 		if strings.HasPrefix(n, w.p.namespace+"/") {
 			s.Nodes = append(s.Nodes, n)
 		}
+	}
+	if len(s.Nodes) == 0 {
+		for _, n := range all {
+			s.Elsewhere = append(s.Elsewhere, path.Dir(n))
+		}
+		slices.Sort(s.Elsewhere)
+		s.Elsewhere = slices.Compact(s.Elsewhere)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,7 +184,7 @@ func (s *Status) WriteText(out io.Writer) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-8s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("robot", "%s: %s", s.Namespace, list(s.Nodes))
+	line("robot", "%s: %s", s.Namespace, s.nodes())
 	switch f := s.Flying; {
 	case f == nil:
 		line("flies", "nothing: no steps come from a controller")
@@ -210,9 +221,12 @@ func (s *Status) WriteText(out io.Writer) error {
 	return err
 }
 
-func list(names []string) string {
-	if len(names) == 0 {
-		return fmt.Sprintf("no nodes, in ROS_DOMAIN_ID %q", os.Getenv("ROS_DOMAIN_ID"))
+func (s *Status) nodes() string {
+	switch {
+	case len(s.Nodes) > 0:
+		return strings.Join(s.Nodes, ", ")
+	case len(s.Elsewhere) > 0:
+		return "no nodes; --namespace is for those of " + strings.Join(s.Elsewhere, ", ")
 	}
-	return strings.Join(names, ", ")
+	return fmt.Sprintf("no nodes, in ROS_DOMAIN_ID %q", os.Getenv("ROS_DOMAIN_ID"))
 }
