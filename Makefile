@@ -97,6 +97,12 @@ neon: ## the C kernels built for arm64 and tested in an emulator (apt-get instal
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "aarch64-linux-gnu-gcc or qemu-aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
 	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go test -exec '$(ARM64)' -skip TestEnvironment ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/robot/arm ./pkg/nn/layers ./pkg/nn/nets
 
+# Whoever has binfmt_misc, of qemu-user-binfmt, has tests that start programs pass, too.
+PACKAGES ?= ./pkg/flight/...
+.PHONY: emulated
+emulated: ## go test -short of PACKAGES (./pkg/flight/...) built for arm64 with C, in an emulator (apt-get install g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
+	packaging/emulated.sh $(PACKAGES)
+
 # What is built for another processor links against that processor's packages, which are unpacked below build/package.
 ARCHS ?= amd64 arm64
 PACKAGING := debhelper dpkg-dev help2man $(if $(filter arm64,$(ARCHS)),g++-aarch64-linux-gnu libc6-dev-arm64-cross)
