@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +45,11 @@ func TestComesOut(t *testing.T) {
 	if r.Exact != 0 && (r.Exact != r.Ticks || r.Same != r.Latents) {
 		t.Errorf("some came out to the bit, but not all: %+v", *r)
 	}
-	if r.Latents < 300 || r.LatentsOff > 1e-5 {
+	most := 1e-5
+	if runtime.GOARCH != "amd64" { // which flew: others round products once, and states are the next float32
+		most = 1e-4
+	}
+	if r.Latents < 300 || r.LatentsOff > most {
 		t.Errorf("latents: %+v", *r)
 	}
 	if r.Flight < 6.4 || r.Flight > 6.6 {
