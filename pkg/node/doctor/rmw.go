@@ -51,6 +51,9 @@ const unreached = "ros2 topic reaches the nodes; ros2 service, param and lifecyc
 func Distribution(getenv func(string) string) Check {
 	const name = "distribution"
 	distro := getenv("ROS_DISTRO")
+	if err := rmw.CheckDistribution(distro); err != nil {
+		return Check{name, Missing, err.Error(), "no node starts"}
+	}
 	switch unknown := rmw.UnknownDistribution(distro); {
 	case unknown != "":
 		return Check{name, Missing, unknown, "others may not find the nodes: is the name right?"}

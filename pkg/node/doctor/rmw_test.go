@@ -50,7 +50,9 @@ func TestRMW(t *testing.T) {
 
 func TestDistribution(t *testing.T) {
 	for distro, want := range map[string]Check{
-		"":        {"distribution", OK, "ROS_DISTRO is not set: the nodes speak as Humble does", ""},
+		"": {"distribution", OK, "ROS_DISTRO is not set: the nodes speak as Humble does", ""},
+		"foxy2": {"distribution", Missing, `ROS_DISTRO is "foxy2", expected a distribution's name such as humble`,
+			"no node starts"},
 		"lyrical": {"distribution", OK, "the nodes speak as ROS_DISTRO=lyrical does", ""},
 	} {
 		if got := Distribution(func(string) string { return distro }); got != want {

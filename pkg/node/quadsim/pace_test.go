@@ -1,6 +1,7 @@
 package quadsim
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +61,9 @@ func TestParams(t *testing.T) {
 		if err := q.check(); err == nil {
 			t.Errorf("%+v passes", q)
 		}
+	}
+	p.World = "none.yaml"
+	if _, err := p.load(); err == nil || !strings.HasPrefix(err.Error(), "parameter world: open none.yaml: ") {
+		t.Errorf("no such world: %v", err)
 	}
 }

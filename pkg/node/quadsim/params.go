@@ -100,7 +100,7 @@ func (p *Params) load() (sim.World, error) {
 	if p.World != "" {
 		var err error
 		if w, err = sim.Load(p.World); err != nil {
-			return w, err
+			return w, fmt.Errorf("parameter world: %w", err)
 		}
 	}
 	w.Imu.Rate = 0

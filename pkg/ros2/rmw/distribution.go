@@ -29,9 +29,17 @@ func GoneVariable(getenv func(string) string) string {
 	return "ROS_LOCALHOST_ONLY does nothing in " + distro + ": set ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
 }
 
-// UnknownDistribution says what an unknown ROS_DISTRO is taken for; "" where it is known, or not set.
+// CheckDistribution refuses a ROS_DISTRO that is no distribution's name.
+func CheckDistribution(distro string) error {
+	if strings.Trim(distro, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return fmt.Errorf("ROS_DISTRO is %q, expected a distribution's name such as humble", distro)
+	}
+	return nil
+}
+
+// UnknownDistribution says what an unknown ROS_DISTRO is taken for; "" where it is known, refused or not set.
 func UnknownDistribution(distro string) string {
-	if distro == "" || slices.Contains(distributions, distro) {
+	if distro == "" || slices.Contains(distributions, distro) || CheckDistribution(distro) != nil {
 		return ""
 	}
 	taken := "Humble"

@@ -52,8 +52,8 @@ func Environment(getenv func(string) string, interfaces []Interface) (Config, er
 // common reads what every DDS implementation takes.
 func common(getenv func(string) string) (c Config, d discovery, err error) {
 	c.Distro = getenv("ROS_DISTRO")
-	if strings.Trim(c.Distro, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return c, d, fmt.Errorf("ROS_DISTRO is %q, expected a distribution's name such as humble", c.Distro)
+	if err = rmw.CheckDistribution(c.Distro); err != nil {
+		return c, d, err
 	}
 	if c.Domain, err = domain(getenv("ROS_DOMAIN_ID")); err != nil {
 		return c, d, err
