@@ -76,7 +76,7 @@ func (j Joints) FromEfforts(m *stdmsgs.Float64MultiArray, tau []float64) error {
 		return fmt.Errorf("%d numbers, expected %d: a torque of each joint", len(m.Data), len(j))
 	}
 	for i, x := range m.Data {
-		if x-x != 0 {
+		if x*0 != 0 {
 			return fmt.Errorf("the torque of joint %q is %g N·m, expected a finite number", j[i], x)
 		}
 	}

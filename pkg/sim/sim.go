@@ -213,4 +213,4 @@ func (s *Simulator) Crashed() bool { return s.crash.why != flying }
 // Crash says in words why the flight is over, "" while it is not.
 func (s *Simulator) Crash() string { return s.crash.String() }
 
-func finiteNumber(x float64) bool { return x-x == 0 }
+func finiteNumber(x float64) bool { return x*0 == 0 }

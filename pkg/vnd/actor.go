@@ -22,7 +22,7 @@ type Actor[F kernel.Float] struct {
 // NewActor returns an untrained actor that sees O numbers and a latent, with parameters 0.
 func NewActor[F kernel.Float](O, latent int, middle, half []F, hidden []int) (*Actor[F], error) {
 	for j := range half {
-		if h, m := half[j], middle[j]; !(h > 0) || h-h != 0 || m-m != 0 {
+		if h, m := half[j], middle[j]; !(h > 0) || h*0 != 0 || m*0 != 0 {
 			return nil, fmt.Errorf("action %d is commanded as %g ± %g, expected finite numbers and "+
 				"a range", j+1, m, h)
 		}

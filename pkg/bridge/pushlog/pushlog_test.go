@@ -69,7 +69,7 @@ func TestStretches(t *testing.T) {
 		for _, next := range c.change(pushlogtest.Pushes(heavy, 2, 100)) {
 			m = *next
 			x, err := s.Add(&m)
-			if (err != nil) != (m.Box[2]-m.Box[2] != 0) {
+			if (err != nil) != (m.Box[2]*0 != 0) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			if len(x.Rows) > 0 {

@@ -102,7 +102,7 @@ func (s *Stream) state(m *msgs.PushStep) pusher.State {
 func check(m *msgs.PushStep) error {
 	for _, part := range [][]float64{m.Box[:], m.Tool[:], m.Command[:]} {
 		for _, x := range part {
-			if x-x != 0 {
+			if x*0 != 0 {
 				return errors.New("box, tool or command is no number")
 			}
 		}

@@ -28,7 +28,7 @@ type Command struct {
 }
 
 // Finite reports whether no number is NaN or infinite.
-func (c Command) Finite() bool { return c.Thrust-c.Thrust == 0 && c.Rates.Finite() }
+func (c Command) Finite() bool { return c.Thrust*0 == 0 && c.Rates.Finite() }
 
 // Row is one row of a flight: the state at T and the command held over [T, T+Δt).
 type Row struct {
@@ -39,7 +39,7 @@ type Row struct {
 
 // Finite reports whether no number is NaN or infinite.
 func (s *Row) Finite() bool {
-	return s.T-s.T == 0 && s.State.P.Finite() && s.State.Q.Finite() && s.State.V.Finite() && s.Command.Finite()
+	return s.T*0 == 0 && s.State.P.Finite() && s.State.Q.Finite() && s.State.V.Finite() && s.Command.Finite()
 }
 
 // Flight is a recording, cut into segments wherever time has a gap.

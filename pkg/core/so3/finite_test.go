@@ -26,3 +26,16 @@ func TestFinite(t *testing.T) {
 		})
 	}
 }
+
+// Products are finite where the compiler fuses them with what is asked of them, too, as on arm64.
+func TestProductsAreFinite(t *testing.T) {
+	for i := range 100 {
+		x := 1 / float64(i+3)
+		if v := (Vec3{x, 1 - x, 2 * x}).Scale(x); !v.Finite() {
+			t.Errorf("%v times %v is not finite", v, x)
+		}
+		if q := (Quat{W: 3, X: x, Y: -x, Z: 1 + x}).Normalize(); !q.Finite() {
+			t.Errorf("%v is not finite", q)
+		}
+	}
+}

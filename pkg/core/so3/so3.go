@@ -47,8 +47,9 @@ func (v Vec3) Shorten(most float64) Vec3 {
 	return v
 }
 
-// Finite reports whether no component is NaN or infinite.
-func (v Vec3) Finite() bool { return v.X-v.X+v.Y-v.Y+v.Z-v.Z == 0 }
+// Finite reports whether no component is NaN or infinite. It takes no component from itself: of a product, fused with
+// that as on arm64, its rounding would be left.
+func (v Vec3) Finite() bool { return v.X*0+v.Y*0+v.Z*0 == 0 }
 
 // Finite reports whether no component is NaN or infinite.
-func (q Quat) Finite() bool { return q.W-q.W == 0 && Vec3{q.X, q.Y, q.Z}.Finite() }
+func (q Quat) Finite() bool { return q.W*0 == 0 && Vec3{q.X, q.Y, q.Z}.Finite() }

@@ -244,7 +244,7 @@ func (l *Loop) fly(tau *[arm.Joints]float64) {
 	}
 	l.policy.Torque(s[:], l.pose.Tool, &l.to, tau)
 	for _, x := range tau {
-		if x-x != 0 {
+		if x*0 != 0 {
 			l.rollBack()
 			l.flown = false
 			l.stop("the policy commands a torque that is no finite number")
@@ -299,7 +299,7 @@ func (l *Loop) stop(why string) {
 
 // Goal returns angles whose tool is at a place with axes turn, nearest to the ready pose. It begins at angles from.
 func Goal(place so3.Vec3, turn so3.Quat, from [arm.Joints]float64) (q [arm.Joints]float64, err error) {
-	if n := turn.Norm(); !(math.Abs(n-1) < 0.05) || place.Dot(place)-place.Dot(place) != 0 {
+	if n := turn.Norm(); !(math.Abs(n-1) < 0.05) || place.Dot(place)*0 != 0 {
 		return q, fmt.Errorf("position %v m, attitude of norm %.3g: expected finite numbers and norm 1", place, n)
 	}
 	q = from

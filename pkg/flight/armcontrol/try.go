@@ -60,7 +60,7 @@ func (p *Policy) tryOn(r *arm.Reference) (off float64, err error) {
 		p.See(s[:])
 		p.Torque(s[:], pose.Tool, to, &tau)
 		for j, x := range tau {
-			if x-x != 0 {
+			if x*0 != 0 {
 				return off, fmt.Errorf("bundle %s: tried out, its policy commands %g N·m of joint %d, expected a "+
 					"finite number", p.ID, x, j+1)
 			}

@@ -37,7 +37,7 @@ const (
 func (c *Config) validity(m *Sample, flown bool, height float64) Validity {
 	p := m.State.P
 	switch sum := p.X + p.Y + p.Z; {
-	case sum-sum != 0:
+	case sum*0 != 0:
 		return NotFinite
 	case !(math.Abs(m.State.Q.Norm()-1) <= quad.NormSlack):
 		return NotUnit

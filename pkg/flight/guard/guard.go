@@ -157,7 +157,7 @@ func (g *Guard) count(dt float64) {
 // elapse returns the time since the last tick, at most MaxGap, and whether it was longer or the clock went back.
 func (g *Guard) elapse(now float64) (dt float64, missed bool) {
 	last := g.now
-	if now-now == 0 {
+	if now*0 == 0 {
 		g.now = now
 	}
 	if math.IsNaN(last) { // the first tick

@@ -130,7 +130,7 @@ func (e *Estimator) at(i int) *Imu { return &e.ring[(e.first+i)%capacity] }
 
 // AddImu takes the next sample and reports whether the state is now that of its time.
 func (e *Estimator) AddImu(s Imu) bool {
-	if !(s.T-s.T == 0 && s.Rates.Finite() && s.Force.Finite()) {
+	if !(s.T*0 == 0 && s.Rates.Finite() && s.Force.Finite()) {
 		e.counts.ImuBad++
 		return false
 	}

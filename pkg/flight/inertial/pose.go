@@ -137,7 +137,7 @@ func (b *belief) correct(w *work, moving bool) {
 
 // valid reports whether z is a pose at all.
 func (z *Pose) valid() bool {
-	return z.T-z.T == 0 && z.P.Finite() && z.P.Norm() < maxDistance && math.Abs(z.Q.Norm()-1) <= quad.NormSlack
+	return z.T*0 == 0 && z.P.Finite() && z.P.Norm() < maxDistance && math.Abs(z.Q.Norm()-1) <= quad.NormSlack
 }
 
 // maxDistance is beyond any arena, m: such a position is a mistake of units.

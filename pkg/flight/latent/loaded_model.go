@@ -76,7 +76,7 @@ func (r *LoadedModel) encode(whole bool) {
 	r.windows.Set(0, r.measured, r.actions)
 	r.Model.Net.Encode(r.encoder, 1, r.windows.Features, r.z)
 	for _, z := range r.z {
-		if z-z != 0 {
+		if z*0 != 0 {
 			clear(r.z)
 			r.known = false
 			return

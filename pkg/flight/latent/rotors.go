@@ -97,7 +97,7 @@ func (e *RotorEncoder) begin() {
 	e.windows.Set(0, e.measured, e.actions[:T*d.Action])
 	e.model.Net.Encode(e.tape, 1, e.windows.Features, e.z)
 	for _, z := range e.z {
-		if z-z != 0 {
+		if z*0 != 0 {
 			clear(e.z)
 			return
 		}

@@ -19,7 +19,7 @@ type Command [Count]float64
 // Finite reports whether no number is NaN or infinite.
 func (c Command) Finite() bool {
 	sum := c[0] + c[1] + c[2] + c[3]
-	return sum-sum == 0
+	return sum*0 == 0
 }
 
 // Rows of rotors.Signs: torques about x, y and z of the body.

@@ -39,7 +39,7 @@ func (k *trim) step(t float64, m *[nA]float64, l *rotors.Limits) {
 	}
 	most := trimShare * l.Hover
 	for j, x := range m {
-		if next := k.each[j] + (x-l.Hover)*min(dt, longestTick)/trimTime; next-next == 0 {
+		if next := k.each[j] + (x-l.Hover)*min(dt, longestTick)/trimTime; next*0 == 0 {
 			k.each[j] = min(max(next, -most), most)
 		}
 	}

@@ -82,7 +82,7 @@ func tryOut(b *bundle.Bundle, sys robot.System[float64], act func(t float64, s, 
 				b.ID, t, off, tilt)
 		}
 		act(t, s, a)
-		if sum := a[0] + a[1] + a[2] + a[3]; sum-sum != 0 {
+		if sum := a[0] + a[1] + a[2] + a[3]; sum*0 != 0 {
 			return fmt.Errorf("bundle %s: a command that is not finite", b.ID)
 		}
 		sys.Step(1, s, a, none, next)

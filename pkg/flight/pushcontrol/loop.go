@@ -178,7 +178,7 @@ func (l *Loop) Tick(t float64, box [3]float64, tool [2]float64) (c pusher.Comman
 	l.observer.Observe(l.x)
 	l.policy.Act(l.x, l.u)
 	for _, u := range l.u {
-		if u-u != 0 {
+		if u*0 != 0 {
 			l.Stop("the policy commands what is no number")
 			l.judge(true)
 			return c

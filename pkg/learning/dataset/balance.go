@@ -39,7 +39,7 @@ func PieceOf(rows int, draw uint64, windows []float32, D int) Piece {
 	for w := range slices.Chunk(windows, D) {
 		p.spread += square(w, mean) / float64(n)
 	}
-	if p.spread = math.Sqrt(p.spread); p.spread-p.spread == 0 { // finite
+	if p.spread = math.Sqrt(p.spread); p.spread*0 == 0 { // finite
 		p.mean = mean
 	}
 	return p

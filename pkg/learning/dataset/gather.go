@@ -177,7 +177,7 @@ func (g *gatherer) certainty(deviation float64) float32 {
 func usable(s *ControllerStep) bool {
 	p, q, v, w := s.State.P, s.State.Q, s.State.V, s.Sent.Rates
 	for _, x := range []so3.Vec3{p, v, w, {X: q.W, Y: q.X, Z: q.Y}, {X: q.Z, Y: s.Sent.Thrust}} {
-		if n := x.Norm(); n-n != 0 {
+		if n := x.Norm(); n*0 != 0 {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func DecodeRows[Row any](b []byte) []Row {
 // checkNumbers refuses a row with a number that is none.
 func checkNumbers(b []byte) error {
 	for ; len(b) > 0; b = b[8:] {
-		if x := math.Float64frombits(binary.LittleEndian.Uint64(b)); x-x != 0 {
+		if x := math.Float64frombits(binary.LittleEndian.Uint64(b)); x*0 != 0 {
 			return errors.New("a number of a row is not finite")
 		}
 	}

@@ -168,7 +168,7 @@ func (t *trainer) finish() error {
 	t.scaleResiduals(known)
 	t.model.LatentPrior = vnd.NewLatentPrior(t.latents(thin(t.train, vnd.LatentCentres)), t.model.Net.Latent)
 	for _, x := range t.model.Net.Params {
-		if x-x != 0 {
+		if x*0 != 0 {
 			return t.diverged("a weight")
 		}
 	}
@@ -207,7 +207,7 @@ func (t *trainer) update(share float64) error {
 		l.MMD += p.MMD / n
 	}
 	l.Total = l.Dynamics + t.cfg.Loss.Reconstruction*l.Reconstruction + t.batch.mmd*l.MMD
-	if norm := t.adam.Update(t.model.Net.Params, t.grad, t.rate(share)); norm-norm != 0 {
+	if norm := t.adam.Update(t.model.Net.Params, t.grad, t.rate(share)); norm*0 != 0 {
 		return t.diverged("the gradient")
 	}
 	t.rolled.Net.Refresh()

@@ -96,9 +96,9 @@ func (e *Evidence) Add(s Sample) {
 }
 
 func (s *Sample) finite() bool {
-	sum := s.T - s.T + s.Error - s.Error
+	sum := s.T*0 + s.Error*0
 	for _, x := range s.Place {
-		sum += x - x
+		sum += x * 0
 	}
 	return sum == 0
 }

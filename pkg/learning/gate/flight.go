@@ -77,7 +77,7 @@ func (c *Config) measure(f *Flight, settle float64) Figures {
 	return out
 }
 
-func finite(x float64) bool { return x-x == 0 }
+func finite(x float64) bool { return x*0 == 0 }
 
 // longestAtLimit returns the length of the longest run of rows in which one and the same channel stands at a limit.
 func longestAtLimit(u [][]float64) (longest int) {

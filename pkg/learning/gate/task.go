@@ -110,7 +110,7 @@ func (f *episode) Tick(t float64, s, a []float32) Tick {
 	f.p.Actions(f.u, a)
 	units := make([]float64, len(a))
 	for j, u := range f.u {
-		if u-u != 0 {
+		if u*0 != 0 {
 			return Tick{Crash: fmt.Sprintf("an action that is not finite after %.1f s", t)}
 		}
 		units[j] = float64(u)

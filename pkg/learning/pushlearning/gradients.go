@@ -157,7 +157,7 @@ func (e *differentiable[F]) CostsVJP(_ int, t *robot.Transition[F], scale []F, g
 
 // NonFiniteTerm implements robot.Episodes.
 func (e *differentiable[F]) NonFiniteTerm(_ int, t *robot.Transition[F], b int) string {
-	if lack, _ := e.lack(b, t.S1[stateSize*b:], nil); lack-lack != 0 {
+	if lack, _ := e.lack(b, t.S1[stateSize*b:], nil); lack*0 != 0 {
 		return "place"
 	}
 	return "action"

@@ -56,7 +56,7 @@ func (t *trainer) pretrain(ctx context.Context) error {
 			return err
 		}
 		norm := adam.Update(t.actor.Net.Params, t.grad, layers.Schedule{Rate: t.cfg.Pretrain.Rate, Total: n}.At(k))
-		if norm-norm != 0 || loss-loss != 0 {
+		if norm*0 != 0 || loss*0 != 0 {
 			return &Diverged{"the pretraining's error", k + 1, t.cfg.Pretrain.Rate}
 		}
 		t.refresh()

@@ -230,7 +230,7 @@ func (t *tile[F]) judge(h int, e epoch, f *Figures) {
 		}
 		distance, bounds := math.Sqrt(float64(t.off[b])), &t.bounds[b] // not a number where the state is not finite
 		f.Cost += float64(t.cost[b])
-		if x := t.cost[b]; x-x != 0 && t.nonFinite == "" {
+		if x := t.cost[b]; x*0 != 0 && t.nonFinite == "" {
 			t.nonFinite = t.episodes.NonFiniteTerm(h, &tr, b)
 		}
 		if !math.IsNaN(distance) {

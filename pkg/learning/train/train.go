@@ -300,7 +300,7 @@ func (t *trainer) epoch() error {
 	rate := layers.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)),
 		Total: t.cfg.Epochs}.At(t.state.Epoch)
 	norm := t.adam.Update(t.actor.Net.Params, t.grad, rate)
-	if norm-norm != 0 || f.Cost-f.Cost != 0 {
+	if norm*0 != 0 || f.Cost*0 != 0 {
 		return t.diverged(f, nonFinite, rate)
 	}
 	t.refresh()
@@ -316,7 +316,7 @@ func (t *trainer) sum() (skipped int) {
 	finite := make([]bool, len(t.parts))
 	for part, g := range t.parts {
 		square := kernel.SquaredNorm(g)
-		if finite[part] = square-square == 0; !finite[part] {
+		if finite[part] = square*0 == 0; !finite[part] {
 			skipped++
 		}
 	}
@@ -414,7 +414,7 @@ func (d *Diverged) Error() string {
 // diverged is the error of a training whose numbers are no longer finite.
 func (t *trainer) diverged(f Figures, nonFinite string, rate float64) error {
 	what := "the gradient"
-	if f.Cost-f.Cost != 0 {
+	if f.Cost*0 != 0 {
 		what = "the cost"
 	}
 	if nonFinite != "" {

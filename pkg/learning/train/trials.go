@@ -47,7 +47,7 @@ func (t *Trials) Fly(p *vnd.Actor[float32]) (float64, error) {
 		part := tl.forward(epoch{H: t.Steps, gamma: 1})
 		f.Error += part.Error
 	}
-	if f.Error-f.Error != 0 {
+	if f.Error*0 != 0 {
 		return 0, errors.New("a trial flight has no finite error")
 	}
 	return f.Error / float64(t.Flights*t.Steps), nil

@@ -103,7 +103,7 @@ func (n *simulator) begin() (err error) {
 func (n *simulator) listen(m *geometrymsgs.TwistStamped, _ ros.Info) {
 	v := m.Twist.Linear
 	err := bridge.InFrame(m.Header.FrameID, n.params.Load().Frame)
-	if err == nil && v.X-v.X+v.Y-v.Y != 0 {
+	if err == nil && v.X*0+v.Y*0 != 0 {
 		err = fmt.Errorf("linear is %g, %g, expected finite numbers", v.X, v.Y)
 	}
 	if err != nil {

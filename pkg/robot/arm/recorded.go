@@ -66,7 +66,7 @@ func (r Robot) Distances(a, b *State) (position, velocity, attitude float64) {
 func (r Robot) Finite(s *State) bool {
 	var sum float64
 	for j := range Joints {
-		sum += s.Q[j] - s.Q[j] + s.V[j] - s.V[j]
+		sum += s.Q[j]*0 + s.V[j]*0
 	}
 	return sum == 0
 }

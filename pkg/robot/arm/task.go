@@ -205,7 +205,7 @@ func (e *episodes[F]) Costs(h int, t *robot.Transition[F], cost, off []F) {
 		}
 		cost[b], off[b] = F(sum), F(position.Dot(position))
 		for _, x := range s {
-			off[b] += x - x
+			off[b] += x * 0
 		}
 	}
 }
@@ -235,11 +235,11 @@ func (e *episodes[F]) CostsVJP(h int, t *robot.Transition[F], scale []F, g *robo
 func (e *episodes[F]) NonFiniteTerm(_ int, t *robot.Transition[F], b int) string {
 	for j := range Joints {
 		switch {
-		case t.S1[b*nS+j]-t.S1[b*nS+j] != 0:
+		case t.S1[b*nS+j]*0 != 0:
 			return "angle"
-		case t.S1[b*nS+Joints+j]-t.S1[b*nS+Joints+j] != 0:
+		case t.S1[b*nS+Joints+j]*0 != 0:
 			return "rate"
-		case t.A[b*nA+j]-t.A[b*nA+j] != 0:
+		case t.A[b*nA+j]*0 != 0:
 			return "torque"
 		}
 	}

@@ -39,4 +39,4 @@ func (r Robot) Distances(a, b *State) (position, velocity, attitude float64) {
 }
 
 // Finite implements openloop.Robot.
-func (r Robot) Finite(s *State) bool { return s.Angle-s.Angle == 0 && s.Rate-s.Rate == 0 }
+func (r Robot) Finite(s *State) bool { return s.Angle*0 == 0 && s.Rate*0 == 0 }

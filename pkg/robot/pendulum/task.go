@@ -88,7 +88,7 @@ func (e *episodes[F]) Costs(_ int, t *robot.Transition[F], cost, off []F) {
 	for b := range e.B {
 		x, rate, change := wrap(t.S1[nS*b]-e.target[b]), t.S1[nS*b+1], t.A[b]-t.Last[b]
 		cost[b] = x*x + F(e.Rate)*rate*rate + F(e.Change)*change*change
-		off[b] = x*x + (rate - rate)
+		off[b] = x*x + rate*0
 	}
 }
 
@@ -109,7 +109,7 @@ func (e *episodes[F]) CostsVJP(_ int, t *robot.Transition[F], scale []F, g *robo
 // NonFiniteTerm implements robot.Episodes.
 func (e *episodes[F]) NonFiniteTerm(_ int, t *robot.Transition[F], b int) string {
 	for name, x := range map[string]F{"angle": t.S1[nS*b], "rate": t.S1[nS*b+1], "change": t.A[b] - t.Last[b]} {
-		if x-x != 0 {
+		if x*0 != 0 {
 			return name
 		}
 	}

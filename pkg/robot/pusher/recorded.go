@@ -42,7 +42,7 @@ func (r Robot) Finite(s *State) bool {
 	var sum float64
 	for _, part := range [][]float64{s.Box[:], s.BoxVelocity[:], s.Tool[:], s.ToolVelocity[:]} {
 		for _, x := range part {
-			sum += x - x
+			sum += x * 0
 		}
 	}
 	return sum == 0

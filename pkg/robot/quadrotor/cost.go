@@ -73,7 +73,7 @@ func NonFiniteTerm[F kernel.Float](c *Cost, t *Transition[F], b int) string {
 		alone, row := Cost{Delta: c.Delta}, [WeightsSize]F{}
 		*alone.weights()[i].w = *k.w
 		PutWeights(&alone, row[:])
-		if x := evaluate(row[:], t, b, 0, nil); x-x != 0 {
+		if x := evaluate(row[:], t, b, 0, nil); x*0 != 0 {
 			return k.name
 		}
 	}
@@ -193,7 +193,7 @@ func Costs[F kernel.Float](t *Transition[F], weights, cost, off []F) {
 		s, r := t.S1[b*t.S:][:t.S], t.Ref[b*RowSize:]
 		off[b] = (s[0]-r[0])*(s[0]-r[0]) + (s[1]-r[1])*(s[1]-r[1]) + (s[2]-r[2])*(s[2]-r[2])
 		for _, x := range s {
-			off[b] += x - x
+			off[b] += x * 0
 		}
 	}
 }

@@ -143,7 +143,7 @@ static void cost(const quadrotor_cost *k, ptrdiff_t rows, const quadrotor_transi
 			float wild = 0; // not a number where one of the state is not finite
 #pragma omp simd reduction(+ : wild)
 			for (ptrdiff_t j = 0; j < k->state; j++)
-				wild += s[j] - s[j];
+				wild += s[j] * 0;
 			sum[i + r] = each[0][r];
 			off[i + r] = each[1][r] + wild;
 		}

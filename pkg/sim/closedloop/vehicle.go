@@ -136,7 +136,7 @@ func (v *Vehicle) World() sim.World { return v.world }
 // Command is one that arrives now. What is not finite does not arrive.
 func (v *Vehicle) Command(c quad.Command) {
 	r := c.Rates
-	if x := c.Thrust + r.X + r.Y + r.Z; x-x != 0 || v.mode == Crashed {
+	if x := c.Thrust + r.X + r.Y + r.Z; x*0 != 0 || v.mode == Crashed {
 		return
 	}
 	v.command, v.direct, v.at, v.mode = c, false, v.sim.Time(), Offboard

@@ -35,7 +35,7 @@ func NewWorld[F kernel.Float](simulator string) (World[F], error) {
 // refuse refuses torques that are not finite, which MuJoCo would take for none.
 func refuse[F kernel.Float](a []F) error {
 	for j, torque := range a {
-		if torque-torque != 0 {
+		if torque*0 != 0 {
 			return fmt.Errorf("the torque of joint %d is %g N·m, expected a finite number", j+1, torque)
 		}
 	}
@@ -68,7 +68,7 @@ func (w *own[F]) Step(s, a []F) error {
 	}
 	w.arm.Step(1, s, a, w.none, s)
 	for j, l := range w.links {
-		if s[j]-s[j] != 0 {
+		if s[j]*0 != 0 {
 			return fmt.Errorf("the angle of joint %d is without bounds", j+1)
 		}
 		if q := min(max(s[j], F(l.Min)), F(l.Max)); q != s[j] {

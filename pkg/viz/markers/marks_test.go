@@ -39,7 +39,7 @@ func sound(t testing.TB, m *visualizationmsgs.MarkerArray) {
 			t.Errorf("%s: %d points, %d colours", k.Ns, len(k.Points), len(k.Colors))
 		}
 		for _, p := range append(k.Points, k.Pose.Position) {
-			if p.X-p.X+p.Y-p.Y+p.Z-p.Z != 0 {
+			if p.X*0+p.Y*0+p.Z*0 != 0 {
 				t.Fatalf("%s: point %v", k.Ns, p)
 			}
 		}

@@ -25,7 +25,7 @@ const (
 func rings(rows []scene.TickRow) (out []ring) {
 	for i := range rows {
 		g, e := rows[i].Goal, rows[i].Error()
-		if !finite(g) || e-e != 0 || !rows[i].Stage.PolicyFlies() { // the guard does not follow the reference
+		if !finite(g) || e*0 != 0 || !rows[i].Stage.PolicyFlies() { // the guard does not follow the reference
 			continue
 		}
 		if n := len(out); n > 0 && g.Sub(out[n-1].centre).Norm() < apart {

@@ -74,7 +74,7 @@ func newSpan() span { return span{lo: math.Inf(1), lastLo: math.Inf(1)} }
 // add takes a curve of errors in.
 func (s *span) add(y []float64) error {
 	for i, v := range y {
-		if v-v != 0 || v < 0 {
+		if v*0 != 0 || v < 0 {
 			return fmt.Errorf("error is %g after %d steps, want a finite number of at least 0", v, i+1)
 		}
 		s.lo, s.hi = min(s.lo, v), max(s.hi, v)

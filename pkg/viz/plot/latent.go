@@ -91,7 +91,7 @@ func principalPlane(groups []LatentGroup) ([]plotter.XYs, [2]float64, error) {
 					len(z), size)
 			}
 			for _, v := range z {
-				if v-v != 0 {
+				if v*0 != 0 {
 					return nil, [2]float64{},
 						fmt.Errorf("plot: a latent of %s has the number %g, want finite ones", g.Name, v)
 				}

@@ -52,7 +52,7 @@ func rmsOf(a, b []float64) float64 {
 		if b != nil {
 			x -= b[i]
 		}
-		if x-x == 0 {
+		if x*0 == 0 {
 			sum += x * x
 			n++
 		}

@@ -51,7 +51,7 @@ func (t *Timeline) Write(w io.Writer) error {
 	lo, hi := -1., 1.
 	for _, c := range components {
 		for _, x := range c {
-			if x-x == 0 {
+			if x*0 == 0 {
 				lo, hi = min(lo, x), max(hi, x)
 			}
 		}

@@ -212,7 +212,7 @@ func line(p *plot.Plot, x, y []float64, style draw.LineStyle) {
 		run = nil
 	}
 	for i := range x {
-		if y[i]-y[i] != 0 {
+		if y[i]*0 != 0 {
 			flush()
 			continue
 		}

@@ -70,7 +70,7 @@ func (s *Scene) UpdatePlane() {
 
 func finite(z []float32) bool {
 	for _, v := range z {
-		if v-v != 0 {
+		if v*0 != 0 {
 			return false
 		}
 	}

@@ -99,7 +99,7 @@ func (s *Scene) Status(m *msgs.LearnerStatus, now time.Time) {
 	}
 	l.Came, l.Phase, l.Progress, l.Transitions, l.BundleID, l.Message = now, m.Phase, m.Progress, m.Transitions,
 		m.BundleID, m.Message
-	if m.Loss-m.Loss != 0 || m.Progress == 0 { // not finite, or of no phase
+	if m.Loss*0 != 0 || m.Progress == 0 { // not finite, or of no phase
 		return
 	}
 	if l.Loss = m.Loss; l.seen%l.every == 0 {

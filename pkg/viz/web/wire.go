@@ -39,7 +39,7 @@ func appendRow(b []byte, r *scene.TickRow, first int64) []byte {
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); v-v != 0 {
+	if v := float64(n); v*0 != 0 {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))

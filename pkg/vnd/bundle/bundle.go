@@ -214,7 +214,7 @@ func (t *Tensor) check() error {
 		return fmt.Errorf("tensor %q: shape %v needs %d numbers, has %d", t.Name, t.Shape, n, len(t.Data))
 	}
 	for i, x := range t.Data {
-		if x-x != 0 { // of NaN and the infinities alone it is NaN
+		if x*0 != 0 { // of NaN and the infinities alone it is NaN
 			return fmt.Errorf("tensor %q: number %d is %g, want a finite one", t.Name, i, x)
 		}
 	}

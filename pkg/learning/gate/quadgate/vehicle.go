@@ -125,7 +125,7 @@ func (f *runner) Tick(t float64, s, a []float32) gate.Tick {
 
 func finiteState(s []float32) bool {
 	for _, x := range s {
-		if x-x != 0 {
+		if x*0 != 0 {
 			return false
 		}
 	}

@@ -371,7 +371,7 @@ func TestDivergence(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "term position is not finite in epoch 1") {
 		t.Errorf("error %v", err)
 	}
-	if r == nil || slices.ContainsFunc(r.Policy.Net.Params, func(x float32) bool { return x-x != 0 }) {
+	if r == nil || slices.ContainsFunc(r.Policy.Net.Params, func(x float32) bool { return x*0 != 0 }) {
 		t.Error("the last good policy is lost")
 	}
 }

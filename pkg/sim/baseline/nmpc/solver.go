@@ -188,7 +188,7 @@ func (s *Solver) backward() (promised float64, ok bool) {
 			add(i)
 		}
 	}
-	return promised, promised-promised == 0
+	return promised, promised*0 == 0
 }
 
 // bounds of the step of a command.
