@@ -154,7 +154,7 @@ func (g *Guard) holds(e Event, in *Input) bool {
 	case Standing:
 		return followed && !flying && g.belief.known
 	case Fault:
-		return followed && !stands && (g.violation != None || g.tripAsked)
+		return followed && !stands && (g.violation != None && !g.climbsAlone() || g.tripAsked)
 	case FaultLow:
 		return followed && stands && g.violation != None
 	case Well:
@@ -193,6 +193,13 @@ func (g *Guard) holds(e Event, in *Input) bool {
 		return followed && !flying && g.belief.known && g.since(g.leftAt) < noticeTime
 	}
 	return false
+}
+
+// climbsAlone reports whether a take-off goes on without the policy, which the law does not need. It then holds at its
+// height until the policy was heard for return_after, for as long as it holds anywhere.
+func (g *Guard) climbsAlone() bool {
+	return g.mode == TakingOff && g.violation == Unheard &&
+		g.inMode < g.config.TakeoffHeight/g.config.TakeoffSpeed+g.config.Hold
 }
 
 // mayLeave reports whether an autopilot would land, and knows that it does not see.

@@ -140,28 +140,55 @@ func TestControllerAloneCommandsNothing(t *testing.T) {
 	h.flying()
 }
 
-// A turn of the guard's thread allocates nothing, from the sample to the command.
-func TestDecidingAllocatesNothing(t *testing.T) {
+// deciding is a guard's ticker under which a policy asks, without threads, and that policy's next request.
+func deciding(t *testing.T) (*ticker, *sent, *control.Request) {
+	t.Helper()
 	p := defaults(t)
 	f, s := active(t, p)
-	c := &Controller{}
 	p.GuardSocket = fmt.Sprintf("vnd_controller_%d_%s", os.Getpid(), t.Name())
-	if err := c.expect(p, f); err != nil {
+	if err := (&Controller{}).expect(p, f); err != nil {
 		t.Fatal(err)
 	}
-	defer f.requester.Close()
+	t.Cleanup(func() { _ = f.requester.Close() })
 	f.requester.begun = true
 	f.requester.expect(f.loop, "a")
-	q := control.Request{Bundle: "a", Command: quad.Command{Thrust: quad.Gravity}}
+	q := &control.Request{Bundle: "a", Command: quad.Command{Thrust: quad.Gravity}}
 	q.Target.Z = 1
+	return f, s, q
+}
+
+// ask has a robot measured at a stamp, ns, and a request answer that sample.
+func ask(f *ticker, q *control.Request, stamp int64) {
+	q.Seq++
+	q.Stamp = stamp
 	pose := bridge.Pose{Frame: "world", State: quad.State{P: so3.Vec3{Z: 1}, Q: so3.Identity()}}
+	pose.Stamp, pose.State.P.X = stamp, 1e-4*float64(q.Seq%7)
+	f.addSample(pose, ros.Time(stamp))
+	f.accept(q)
+}
+
+// A request that answers a sample is there, even where simulated time has not come so far yet.
+func TestRequestThatComesBeforeItsClock(t *testing.T) {
+	f, _, q := deciding(t)
+	f.sim = func() bool { return true }
+	for range 10 {
+		time.Sleep(5 * time.Millisecond)
+		ask(f, q, time.Now().Add(50*time.Millisecond).UnixNano())
+		now := time.Now().UnixNano()
+		f.takeSamples(now) // in a turn before, which was too soon for the request
+		f.decide(now)
+	}
+	if d := &f.requester.decision; d.Seq != q.Seq {
+		t.Errorf("request %d was answered of %d, because %v", d.Seq, q.Seq, d.Cause)
+	}
+}
+
+// A turn of the guard's thread allocates nothing, from the sample to the command.
+func TestDecidingAllocatesNothing(t *testing.T) {
+	f, s, q := deciding(t)
 	turn := func() {
 		time.Sleep(5 * time.Millisecond)
-		q.Seq++
-		q.Stamp = time.Now().UnixNano()
-		pose.Stamp, pose.State.P.X = q.Stamp, 1e-4*float64(q.Seq%7)
-		f.addSample(pose, ros.Time(q.Stamp))
-		f.accept(&q)
+		ask(f, q, time.Now().UnixNano())
 		now, _ := f.takeSamples(int64(f.clock.Now()))
 		f.decide(now)
 		for x := f.ticks.Front(); x != nil; x = f.ticks.Front() {

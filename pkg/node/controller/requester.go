@@ -21,6 +21,7 @@ type requester struct {
 	begun    bool          // commands go out
 	asked    bool          // a request came since the last tick
 	last     int64         // time of that, ns
+	came     int64         // when the newest request came, ns
 	decision control.Decision
 	sample   guardlink.Sample // on its way, of the thread of the middleware
 	refused  [control.Refusals]atomic.Uint64
@@ -98,7 +99,8 @@ func (f *ticker) accept(q *control.Request) {
 		return
 	}
 	now := int64(f.clock.Now())
-	refusal := f.loop.Accept(f.atLeast(q.Stamp, now), q)
+	r.came = f.atLeast(q.Stamp, now)
+	refusal := f.loop.Accept(r.came, q)
 	r.refused[refusal].Add(1)
 	r.asked = r.asked || refusal != control.Reordered
 	if refusal == control.Accepted {
@@ -127,6 +129,9 @@ func (f *ticker) decideOnce() {
 // decide is one tick of the guard: the command goes out first, then what there is to say about it.
 func (f *ticker) decide(now int64) {
 	r := f.requester
+	if r.asked { // by a sample that came before its /clock
+		now = max(now, r.came)
+	}
 	r.last = now
 	silent := f.silent.Load()
 	f.loop.SetOffboard(!silent && !f.link.notOffboard())
