@@ -256,9 +256,9 @@ func TestTakeOffIsRefusedWithHiddenDelay(t *testing.T) {
 // for long enough. One that is not heard any more has the law land.
 func TestTakeOffWaitsForALatePolicy(t *testing.T) {
 	for _, of := range []struct {
-		name    string
-		unheard func(at float64) bool
-		mode    Mode
+		name   string
+		silent func(at float64) bool
+		mode   Mode
 	}{
 		{"at times", func(at float64) bool { return at > 2.3 && at < 6 && math.Mod(at, 0.5) < 0.019 }, Flying},
 		{"while it climbs", func(at float64) bool { return at > 2.5 && at < 5.5 }, Flying},
@@ -266,19 +266,19 @@ func TestTakeOffWaitsForALatePolicy(t *testing.T) {
 	} {
 		t.Run(of.name, func(t *testing.T) {
 			g, w := newGuard(t), &world{body: newBody(so3.Vec3{}, so3.Vec3{}, so3.Identity())}
-			heard, highest := 0.0, 0.0
+			last, highest := 0.0, 0.0
 			flyGuarded(g, w, PathFollower{newLaw(t), still{quad.Reference{P: so3.Vec3{Z: 1}}}}, 14,
 				func(at float64, in *Input) {
 					if at == 2 && g.TakeOff() != nil {
 						t.Fatal("no take-off")
 					}
-					if in.NoCommand = of.unheard(at); in.NoCommand {
-						heard = at
+					if in.NoCommand = of.silent(at); in.NoCommand {
+						last = at
 					}
 				}, func(at float64, s *quad.State) {
 					highest = max(highest, s.P.Z)
-					if g.Mode() == Flying && at < heard+g.config.ReturnAfter-0.1 {
-						t.Fatalf("the policy flies at %.2f s, and was not heard at %.2f s", at, heard)
+					if g.Mode() == Flying && at < last+g.config.ReturnAfter-0.1 {
+						t.Fatalf("the policy flies at %.2f s, and was silent at %.2f s", at, last)
 					}
 				})
 			if g.Mode() != of.mode || highest < 0.9 || w.hardest > 0.7 {
