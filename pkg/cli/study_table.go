@@ -42,12 +42,12 @@ func (s *tableFlags) table() (t *experiment.Table, err error) {
 	return t, nil
 }
 
-// learnReferences adds the figure-eights, the race and the landings of the table to the tasks that are learned.
+// learnReferences adds the figure-eights, the race, the steps and the landings of a table to what is learned.
 func learnReferences(c *experiment.Campaign, t *experiment.Table) error {
 	for _, r := range t.References {
 		var task string
 		switch r.Name {
-		case "eight_4", "eight_6", "race":
+		case "eight_4", "eight_6", "race", "steps":
 			task = "track"
 		case "landing":
 			task = "land"

@@ -9,7 +9,7 @@ import (
 // Config of the continual loop.
 type Config struct {
 	Fit      Fit              `param:"fit" defaults:"train.updates=300 train.batch=64 train.passes=1e5 train.validation=0 train.gain_jitter=0 loss.steps=5 loss.huber=0.3" moved:"first.updates=train.updates first.batch=train.batch first.rate=train.rate gain_jitter=train.gain_jitter bfloat16=train.bfloat16 steps=loss.steps huber=loss.huber mmd=loss.mmd reconstruction=loss.reconstruction" doc:"the dynamics model"`
-	Policy   quadtrain.Config `param:"policy" doc:"training of the policy in the learned model, in each round"`
+	Policy   quadtrain.Config `param:"policy" defaults:"envs=24 epochs=900" doc:"training of the policy in the learned model, in each round"`
 	FineTune FineTune         `param:"fine_tune" was:"policy_again" doc:"budget of that training where the policy was trained in a learned model before"`
 	Gate     gate.Config      `param:"gate" read_only:"true" doc:"gate: what a candidate must show before it flies"`
 	Seconds  float64          `param:"seconds_per_round" default:"0.0" min:"0" max:"3600" unit:"s" doc:"time for a round on this machine: it does as many updates and epochs as fit, at least a tenth; 0: all of them"`
@@ -45,8 +45,8 @@ type WarmStart struct {
 // commands more than the first does. The gradient of the physics prior alone, with the residual taken as a constant,
 // then no longer points downhill (docs/decisions/0011-gradient-through-the-residual.md).
 type FineTune struct {
-	Epochs           int     `param:"epochs" default:"200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
-	Rate             float64 `param:"rate" default:"0.001" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
+	Epochs           int     `param:"epochs" default:"600" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
+	Rate             float64 `param:"rate" default:"0.003" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
 	ResidualGradient bool    `param:"residual_gradient" was:"through" json:"Through" default:"true" doc:"gradients flow through the learned residual"`
 }
 

@@ -30,8 +30,11 @@ import (
 // more, the less often the weights come from beyond the second-level cache, but
 // enough tiles for every worker. The draws depend on it, and so the result.
 func tileRows(envs int) int {
-	const few, many = 32, 64
-	if envs < 4*many {
+	const least, few, many = 12, 32, 64
+	switch {
+	case envs < few:
+		return least
+	case envs < 4*many:
 		return few
 	}
 	return many
