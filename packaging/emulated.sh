@@ -15,4 +15,6 @@ done
 export QEMU_LD_PREFIX=$root
 format=/proc/sys/fs/binfmt_misc/qemu-aarch64
 [ -e "$format" ] || echo "emulated: $format is missing, so tests that start programs fail: apt-get install qemu-user-binfmt" >&2
+prefix=/etc/qemu-binfmt/aarch64
+[ -e "$prefix" ] || echo "emulated: $prefix is missing, so tests that clear the environment fail: ln -s $root $prefix" >&2
 go test -short -timeout 90m -exec qemu-aarch64 "$@"
