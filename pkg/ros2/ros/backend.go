@@ -60,6 +60,9 @@ func FastDDS(s Settings) (rmw.Context, error) {
 	if err != nil {
 		return nil, fmt.Errorf("RMW_IMPLEMENTATION is %s: %w", cmp.Or(s.Getenv("RMW_IMPLEMENTATION"), "not set"), err)
 	}
+	if why := fastdds.Unlike(); why != "" && keys != nil && s.Getenv("ROS_DISTRO") != "" {
+		s.Log.Warn().Msg(why)
+	}
 	return overdds.New(p, overdds.Options{Distro: config.Distro, Enclave: enclave, SampleIdentity: true})
 }
 

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/ros2/dds/fastdds"
 	"vnd/pkg/ros2/rmw"
 	"vnd/pkg/ros2/ros"
+	"vnd/pkg/ros2/ros/securitytest"
 )
 
 // speaking is an environment on the loopback with an RMW implementation. Fast DDS knows no
@@ -92,11 +93,33 @@ func byDefault() []string {
 	return []string{"speaks rmw_fastrtps_cpp: " + what + ", and ROS_DISTRO is jazzy"}
 }
 
+// With keys, a Fast DDS that ROS' own does not find is named, where a ROS 2 is sourced.
+func TestUnlikeFastDDS(t *testing.T) {
+	if fastdds.Unlike() == "" {
+		t.Skip("no Fast DDS here, or one like those of ROS")
+	}
+	lab := securitytest.New(t)
+	lab.Enclave("/", securitytest.Everything)
+	for distro, want := range map[string]bool{"humble": true, "": false} {
+		log := joined(t, distro, rmw.FastDDS, lab.Environment("/")...)
+		if strings.Contains(log, fastdds.Unlike()) != want {
+			t.Errorf("ROS_DISTRO is %q: logged %q", distro, log)
+		}
+	}
+	if log := joined(t, "humble", rmw.FastDDS); log != "" {
+		t.Errorf("without keys: logged %q", log)
+	}
+}
+
 // joined is the log of a process that joins the graph and leaves it.
-func joined(t *testing.T, distro, asked string) string {
+func joined(t *testing.T, distro, asked string, more ...string) string {
 	t.Helper()
 	var log strings.Builder
 	env := environment()
+	for _, pair := range more {
+		key, value, _ := strings.Cut(pair, "=")
+		env[key] = value
+	}
 	env["RMW_IMPLEMENTATION"], env["ROS_DISTRO"] = asked, distro
 	c, err := ros.NewContext(ros.Options{Args: []string{"--ros-args", "--disable-external-lib-logs"},
 		Getenv: func(key string) string { return env[key] }, Stderr: &log})

@@ -68,6 +68,15 @@ func Installed() error {
 	return err
 }
 
+// Unlike returns why nodes on a ROS 2's own Fast DDS do not find ours where both have keys, "" where they do.
+func Unlike() string {
+	l, err := library()
+	if err != nil {
+		return ""
+	}
+	return unlike(C.GoString(l.fastdds))
+}
+
 // library loads the shared object.
 var library = sync.OnceValues(func() (*C.struct_vnd_fast_library, error) {
 	path := os.Getenv("VND_FASTDDS")

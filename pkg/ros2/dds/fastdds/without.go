@@ -15,3 +15,6 @@ func Open(Config) (dds.Participant, error) {
 
 // Installed returns why Open would not find Fast DDS, or nil.
 func Installed() error { return errors.New("built without C, so without Fast DDS") }
+
+// Unlike returns "": nothing here has keys.
+func Unlike() string { return "" }

@@ -15,6 +15,9 @@ import (
 	"vnd/pkg/ros2/ros/securitytest"
 )
 
+// unlike is what ours says with keys where its Fast DDS may not be found by that of ROS.
+const unlike = "find each other: colcon build"
+
 // What caller says of the talker.
 const (
 	received = "received n"
@@ -125,6 +128,9 @@ func TestSecured(t *testing.T) {
 			t.Skip("no keys that both sides take: ", line)
 		}
 		if time.Now().After(end) {
+			if strings.Contains(ours.output.String(), unlike) {
+				t.Skip("our Fast DDS and theirs do not announce themselves alike")
+			}
 			t.Fatalf("ours: %s\ntheirs: %s", ours.output, theirs.output)
 		}
 	}
