@@ -49,6 +49,7 @@ func (d *doctorCommand) Run(c *console) error {
 	}
 	all := append(doctor.Machine(version(), d.Dir), demoData(), doctor.Distribution(os.Getenv),
 		doctor.RMW(os.Getenv, fastdds.Installed()), doctor.Rclgo(os.Getenv))
+	all = append(all, doctor.Keys(os.Getenv, fastdds.Installed(), fastdds.Unlike())...)
 	if d.Config != "" {
 		all = append(all, configured(d.Config))
 	}

@@ -37,6 +37,16 @@ func RMW(getenv func(string) string, noFast error) Check {
 	return Check{name, OK, said(asked, speaks), ""}
 }
 
+// Keys says that nodes with keys, started from this shell, are not found by those of ROS 2, and nothing otherwise.
+// unlike is why their Fast DDS does not find ours, "" where it does.
+func Keys(getenv func(string) string, noFast error, unlike string) []Check {
+	speaks, _ := rmw.Choose(getenv, func() error { return noFast })
+	if getenv("ROS_SECURITY_ENABLE") != "true" || getenv("ROS_DISTRO") == "" || speaks != rmw.FastDDS || unlike == "" {
+		return nil
+	}
+	return []Check{{"keys", Missing, unlike, "nodes with keys find each other alone"}}
+}
+
 // said is what is set, or not, and what that has the nodes speak.
 func said(asked, speaks string) string {
 	if asked == "" {

@@ -48,6 +48,25 @@ func TestRMW(t *testing.T) {
 	}
 }
 
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		enable, distro, rmw, unlike string
+		said                        bool
+	}{
+		{"true", "humble", rmw.FastDDS, "2.9.1", true},
+		{"false", "humble", rmw.FastDDS, "2.9.1", false},
+		{"true", "", rmw.FastDDS, "2.9.1", false},
+		{"true", "humble", rmw.Cyclone, "2.9.1", false},
+		{"true", "humble", rmw.FastDDS, "", false},
+	} {
+		env := map[string]string{"ROS_SECURITY_ENABLE": c.enable, "ROS_DISTRO": c.distro, "RMW_IMPLEMENTATION": c.rmw}
+		got := Keys(func(key string) string { return env[key] }, nil, c.unlike)
+		if (len(got) == 1) != c.said || c.said && (got[0].State != Missing || got[0].Detail != "2.9.1") {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
 func TestDistribution(t *testing.T) {
 	for distro, want := range map[string]Check{
 		"": {"distribution", OK, "ROS_DISTRO is not set: the nodes speak as Humble does", ""},
