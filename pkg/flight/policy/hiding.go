@@ -22,17 +22,17 @@ type hiding struct {
 }
 
 const (
-	pathSpeed  = 0.3   // m/s, of a reference; below a robot hovers
-	errWindow  = 2     // s, over which a mean square error is
-	errsFar    = 0.045 // m
-	settling   = 3     // windows, of which the last counts: a path begins in a wind that nobody has felt
-	farWindows = 4     // in a row: a load that is hung on, or a wind that sets in, is over within less
-	trial      = 3     // windows, which a swing has to die down in
-	mostLeft   = 0.5   // of the mean square error, for what was hidden to stay so
-	notLess    = 0.9   // of the mean of those: an error that falls goes away by itself
-	trialWait  = 10    // windows
-	mostWait   = 150   // windows
-	easing     = 1     // s
+	pathSpeed  = 0.3  // m/s, of a reference; below a robot hovers
+	errWindow  = 2    // s, over which a mean square error is
+	errsFar    = 0.03 // m
+	settling   = 3    // windows, of which the last counts: a path begins in a wind that nobody has felt
+	farWindows = 4    // in a row: a load that is hung on, or a wind that sets in, is over within less
+	trial      = 3    // windows, which a swing has to die down in
+	mostLeft   = 0.5  // of the mean square error, for what was hidden to stay so
+	notLess    = 0.9  // of the mean of those: an error that falls goes away by itself
+	trialWait  = 10   // windows
+	mostWait   = 150  // windows
+	easing     = 1    // s
 )
 
 // step takes the position error of a tick of dt seconds along a reference of some speed, m/s.

@@ -49,7 +49,7 @@ func TestHiding(t *testing.T) {
 		"late commands":             {1, 0.1, toward(0.1, 0.015), 0.7, 1},
 		"answers help, and err far": {1, 0.1, toward(0.1, 0.2), 0, 0.15},
 		"either is the same":        {1, 0.1, toward(0.1, 0.1), 0, 0.2},
-		"errors are small":          {1, 0.05, toward(0.05, 0), 0, 0},
+		"errors are small":          {1, 0.03, toward(0.03, 0), 0, 0},
 		"an error that falls":       {1, 1, func(a, _ float64) float64 { return -0.15 * a }, 0, 0},
 		"hover":                     {0.2, 0.1, cable, 0, 0},
 	} {
