@@ -84,9 +84,9 @@ func (c *LoadedPolicy) Landmarks() int { return c.policy.Observation.Camera.Coun
 func (c *LoadedPolicy) UsesLatent() bool { return c.policy.UsesLatent() }
 
 // Corrects reports whether what was flown before counts: position errors move the reference that the policy sees, and
-// it sees pushes.
+// it sees pushes or lags.
 func (c *LoadedPolicy) Corrects() bool {
-	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0 || c.policy.Observation.Push > 0
+	return c.policy.Integral.Time > 0 || c.policy.FeedForward.Time > 0 || c.policy.Observation.MeasuredSize() > 0
 }
 
 // InputNames are those of the inputs of the policy's network.

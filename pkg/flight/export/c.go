@@ -59,7 +59,7 @@ type policyC struct {
 	PreviewStep   float64
 	Command       string  // what its outputs are
 	Rates         bool    // it sees body rates
-	Push          float64 // unit of the push that it sees, m/s²; 0: it sees none
+	Push, Lag     float64 // units of the push and the lag that it sees, m/s² and s; 0: it sees none
 	Hover         string
 	Hidden        []step
 	Head          step
@@ -138,7 +138,7 @@ func (f *file) policy(p *policyNet) {
 	f.floats("policy_middle", p.middle)
 	f.floats("policy_half", p.half)
 	c := &policyC{Channels: p.channels, Latent: p.latent, Places: o.Camera.Size() == 0, Preview: o.PreviewPoints,
-		Rates: o.BodyRates, Push: o.Push, Past: o.PastActions,
+		Rates: o.BodyRates, Push: o.Push, Lag: o.Lag, Past: o.PastActions,
 		Hover: "{" + strings.TrimSuffix(numbers(p.hover[:], float), ",\n") + "}"}
 	what, names := p.command()
 	c.Command = what + ": " + list(names)

@@ -146,16 +146,18 @@ func TestC(t *testing.T) {
 // A thousand ticks of the C controller are those of our own runner, also where the policy sees pushes.
 func TestControllerInC(t *testing.T) {
 	for _, unit := range []float64{0, 2} {
-		t.Run(fmt.Sprintf("pushes of %g", unit), func(t *testing.T) { holdInC(t, unit) })
+		for _, lag := range []float64{0, 0.04} {
+			t.Run(fmt.Sprintf("pushes of %g, lags of %g", unit, lag), func(t *testing.T) { holdInC(t, unit, lag) })
+		}
 	}
 }
 
-// heeding is a bundle whose policy heeds pushes in a unit, 0: none, and the policy.
-func heeding(t *testing.T, unit float64, rng *rand.Rand) (*bundle.Bundle, *policy.Policy[float32]) {
+// heeding is a bundle whose policy heeds pushes and lags in units, 0: none, and the policy.
+func heeding(t *testing.T, push, lag float64, rng *rand.Rand) (*bundle.Bundle, *policy.Policy[float32]) {
 	b := flown(t)
-	p := must(must(policy.FromBundle(b))(t).WithPush(unit))(t)
+	p := must(must(policy.FromBundle(b))(t).WithMeasured(push, lag))(t)
 	p.Steady = policy.Steady{Push: policy.Push{Rate: 20}} // the rest stays on our side
-	for n := p.Observation.Size(); unit > 0 && n > p.Observation.Size()-3; n-- {
+	for n := p.Observation.Size(); n > p.Observation.Size()-p.Observation.MeasuredSize(); n-- {
 		for k := range p.Net.Hidden[0] { // which it heeds
 			p.Net.Params[(n-1)*p.Net.Hidden[0]+k] = float32(0.3 * rng.NormFloat64())
 		}
@@ -167,16 +169,16 @@ func heeding(t *testing.T, unit float64, rng *rand.Rand) (*bundle.Bundle, *polic
 	return b, p
 }
 
-func holdInC(t *testing.T, unit float64) {
+func holdInC(t *testing.T, push, lag float64) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	b, p := heeding(t, unit, rng)
+	b, p := heeding(t, push, lag, rng)
 	at := func(t float64) quad.Reference {
 		return quad.Reference{P: so3.Vec3{X: math.Sin(t), Y: math.Cos(2 * t), Z: 1}, V: so3.Vec3{X: math.Cos(t),
 			Y: -2 * math.Sin(2*t)}, Yaw: 0.3 * t}
 	}
 	r := policy.NewRunnerOf(must(policy.Load(b))(t).NewBuffers(), b.Dt, at)
 	var inputs, want []float32
-	pushed := unit == 0
+	measured := push+lag == 0
 	vector := func(v so3.Vec3) { inputs = append(inputs, float32(v.X), float32(v.Y), float32(v.Z)) }
 	random := func(size float64) so3.Vec3 {
 		return so3.Vec3{X: size * rng.NormFloat64(), Y: size * rng.NormFloat64(), Z: size * rng.NormFloat64()}
@@ -192,10 +194,13 @@ func holdInC(t *testing.T, unit float64) {
 		vector(s.P)
 		inputs = append(inputs, float32(s.Q.W), float32(s.Q.X), float32(s.Q.Y), float32(s.Q.Z))
 		vector(s.V)
-		if seen := r.Inputs()[:p.Observation.Size()]; unit > 0 {
-			push := seen[len(seen)-3:]
-			inputs = append(inputs, float32(unit)*push[0], float32(unit)*push[1], float32(unit)*push[2])
-			pushed = pushed || push[0] != 0
+		seen := r.Inputs()[:p.Observation.Size()]
+		for i, x := range seen[len(seen)-p.Observation.MeasuredSize():] {
+			unit := push
+			if push == 0 || i == 3 {
+				unit = lag
+			}
+			inputs, measured = append(inputs, float32(unit)*x), measured || x != 0
 		}
 		for i := range p.Observation.PreviewPoints {
 			vector(at(now + p.Observation.Look(i)).P)
@@ -204,8 +209,8 @@ func holdInC(t *testing.T, unit float64) {
 		inputs = append(append(inputs, float32(math.Cos(ref.Yaw)), float32(math.Sin(ref.Yaw))), z...)
 		want = append(want, float32(c.Thrust), float32(c.Rates.X), float32(c.Rates.Y), float32(c.Rates.Z))
 	}
-	if !pushed {
-		t.Error("no push was measured")
+	if !measured {
+		t.Error("neither push nor lag was measured")
 	}
 	call := "\tnet_state s;\n\tnet_reference r;\n\tfloat z[NET_LATENT], c[4];\n\tnet_reset();\n" +
 		"\twhile (fread(&s, sizeof s, 1, stdin) == 1 && fread(&r, sizeof r, 1, stdin) == 1 &&\n" +

@@ -23,6 +23,9 @@ type config struct {
 // largestPush is the greatest unit of pushes that a policy may see, m/s²: what the parameter allows.
 const largestPush = 20
 
+// largestLag is the greatest unit of lags that a policy may see, s: what the parameter allows.
+const largestLag = 0.2
+
 // In reports whether a bundle has a policy.
 func In(b *bundle.Bundle) bool { return vnd.HasActor(b) }
 
@@ -71,6 +74,9 @@ func unpack(b *bundle.Bundle) (*Policy[float32], error) {
 	if push := c.Observation.Push; !(push >= 0 && push <= largestPush) {
 		return nil, fmt.Errorf("bundle %s: policy that sees pushes in units of %g m/s², want 0 to %d", b.ID, push,
 			largestPush)
+	}
+	if lag := c.Observation.Lag; !(lag >= 0 && lag <= largestLag) {
+		return nil, fmt.Errorf("bundle %s: policy that sees lags in units of %g s, want 0 to %g", b.ID, lag, largestLag)
 	}
 	if z := b.Dimensions["latent"]; c.Latent < 0 || z > 0 && c.Latent > 0 && c.Latent != z {
 		return nil, fmt.Errorf("bundle %s: policy with a latent of %d, the model's has %d", b.ID, c.Latent, z)

@@ -49,11 +49,11 @@ func LoadRotors(b *bundle.Bundle) (*LoadedBundle, error) {
 	return &LoadedBundle{ID: b.ID, Dt: b.Dt, Policy: p}, nil
 }
 
-// NewBuffers makes its policy ready. Where the bundle has a model, pushes are measured by it.
+// NewBuffers makes its policy ready. Where the bundle has a model, pushes and lags are measured by it.
 func (l *LoadedBundle) NewBuffers() *Buffers {
 	b := NewBuffers(l.Policy)
-	if l.Model != nil && l.Policy.Observation.Push > 0 {
-		b.sensor = newPushSensor(l)
+	if l.Model != nil && l.Policy.Observation.MeasuredSize() > 0 {
+		b.sensor = newSensor(l)
 	}
 	return b
 }

@@ -30,6 +30,10 @@ type Observation struct {
 	// prediction under the latent, in the world.
 	Push float64 `param:"push" json:",omitzero" default:"1.0" min:"0" max:"20" unit:"m/s²" doc:"spread of accelerations beyond the model, under which policies are trained and which they see; 0: they see none"`
 
+	// Lag is the unit of the lag that a policy sees at the very end: how much later than the model expects the robot
+	// turns after its commands.
+	Lag float64 `param:"lag" json:",omitzero" default:"0.04" min:"0" max:"0.2" unit:"s" doc:"unit of the lag beyond the model, under which policies are trained and which they see; 0: they see none"`
+
 	Camera Camera `param:"camera" json:",omitzero" doc:"camera whose view of known points a policy sees instead of positions"`
 }
 
@@ -47,12 +51,21 @@ const (
 )
 
 // Size is O without the latent.
-func (o *Observation) Size() int { return o.rates() + o.ratesSize() + o.PushSize() }
+func (o *Observation) Size() int { return o.rates() + o.ratesSize() + o.MeasuredSize() }
 
-// PushSize is how many numbers of a push are at the end.
-func (o *Observation) PushSize() int {
+// MeasuredSize is how many numbers of a push and a lag are at the end.
+func (o *Observation) MeasuredSize() int { return o.pushSize() + o.lagSize() }
+
+func (o *Observation) pushSize() int {
 	if o.Push > 0 {
 		return pushes
+	}
+	return 0
+}
+
+func (o *Observation) lagSize() int {
+	if o.Lag > 0 {
+		return 1
 	}
 	return 0
 }
@@ -107,12 +120,15 @@ func (o *Observation) Names() (names []string) {
 	if o.Push > 0 {
 		add("push %s", "x", "y", "z")
 	}
+	if o.Lag > 0 {
+		add("%s", "lag")
+	}
 	return names
 }
 
-// Flag reports whether a channel has a unit of its own: the visibility of a feature, or a push.
+// Flag reports whether a channel has a unit of its own: the visibility of a feature, a push or a lag.
 func (o *Observation) Flag(channel int) bool {
-	if channel >= o.Size()-o.PushSize() {
+	if channel >= o.Size()-o.MeasuredSize() {
 		return true
 	}
 	if o.Camera.StateFree {
@@ -173,9 +189,16 @@ func PullRates[F kernel.Float](o *Observation, dx, ds []F, S, width int) {
 
 // PutPush writes a push, m/s² in the world, into a row of an observation, if it has one.
 func PutPush[F kernel.Float](o *Observation, push so3.Vec3, x []F) {
-	if n := o.PushSize(); n > 0 {
-		x = x[o.Size()-n:]
+	if o.Push > 0 {
+		x = x[o.Size()-o.MeasuredSize():]
 		x[0], x[1], x[2] = F(push.X/o.Push), F(push.Y/o.Push), F(push.Z/o.Push)
+	}
+}
+
+// PutLag writes a lag, s, into a row of an observation, if it has one.
+func PutLag[F kernel.Float](o *Observation, lag float64, x []F) {
+	if o.Lag > 0 {
+		x[o.Size()-1] = F(lag / o.Lag)
 	}
 }
 

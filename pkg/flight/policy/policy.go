@@ -81,36 +81,44 @@ func within[F kernel.Float](o Observation, middle, half []F, latent int, hidden 
 	return &Policy[F]{Actor: *actor, Observation: o, Pinhole: eye}, nil
 }
 
-// WithPush returns a copy that sees pushes in a unit, m/s²; 0: none. It does not heed them yet if it did not see them
-// in this unit before.
-func (p *Policy[F]) WithPush(unit float64) (*Policy[F], error) {
+// WithMeasured returns a copy that sees pushes and lags in units, m/s² and s; 0: none. It does not heed yet what it did
+// not see before.
+func (p *Policy[F]) WithMeasured(push, lag float64) (*Policy[F], error) {
 	o := p.Observation
-	o.Push = unit
+	o.Push, o.Lag = push, lag
 	c, err := p.untrained(o)
 	if err != nil {
 		return nil, err
 	}
 	c.Steady = p.Steady
-	same := p.Size() - p.Observation.PushSize() // inputs before the push
-	if unit == p.Observation.Push {
-		same = p.Size()
-	}
-	inputs := func(to, from []F, width int) {
-		clear(to[same*width : c.Size()*width])
-		copy(to[:same*width], from)
-		copy(to[c.Size()*width:], from[p.Size()*width:])
-	}
 	from, to := p.Net.Tensors(), c.Net.Tensors()
 	for i, t := range to[1:] {
 		copy(c.Net.Params[t.Offset:][:t.Size()], p.Net.Params[from[i+1].Offset:])
 	}
-	inputs(c.Net.Params[to[0].Offset:][:to[0].Size()], p.Net.Params[from[0].Offset:][:from[0].Size()], c.Net.Hidden[0])
-	inputs(c.Norm.Mean, p.Norm.Mean, 1)
-	inputs(c.Norm.Scale, p.Norm.Scale, 1)
-	for j := same; j < c.Size(); j++ {
-		c.Norm.Scale[j] = 1
-	}
+	p.copyInputs(&c.Observation, c.Net.Params[to[0].Offset:][:to[0].Size()],
+		p.Net.Params[from[0].Offset:][:from[0].Size()], c.Net.Hidden[0], 0)
+	p.copyInputs(&c.Observation, c.Norm.Mean, p.Norm.Mean, 1, 0)
+	p.copyInputs(&c.Observation, c.Norm.Scale, p.Norm.Scale, 1, 1)
 	return c, nil
+}
+
+// copyInputs copies what belongs to the inputs, so many numbers for each, from those of p to those of a policy that
+// observes o. What belongs to a push or a lag in another unit is set to other.
+func (p *Policy[F]) copyInputs(o *Observation, to, from []F, each int, other F) {
+	part := func(n, before int, same bool) {
+		for i := range to[:n*each] {
+			to[i] = other
+		}
+		if same {
+			copy(to[:n*each], from)
+		}
+		to, from = to[n*each:], from[before*each:]
+	}
+	was, rest := &p.Observation, o.Size()-o.MeasuredSize()
+	part(rest, rest, true)
+	part(o.pushSize(), was.pushSize(), o.Push == was.Push)
+	part(o.lagSize(), was.lagSize(), o.Lag == was.Lag)
+	copy(to, from) // of the latent
 }
 
 // untrained is a policy of the same commands that observes o.

@@ -315,6 +315,8 @@ func TestBundle(t *testing.T) {
 		"look-aheads": func(b *bundle.Bundle) {
 			set(b, func(c *config) { c.Observation.PreviewPoints = 1 << 30 })
 		},
+		"lags in units":      func(b *bundle.Bundle) { set(b, func(c *config) { c.Observation.Lag = 0.3 }) },
+		"pushes in units":    func(b *bundle.Bundle) { set(b, func(c *config) { c.Observation.Push = -1 }) },
 		"hovering":           func(b *bundle.Bundle) { set(b, func(c *config) { c.Limits.MaxThrust = 9 }) },
 		"inputs":             func(b *bundle.Bundle) { set(b, func(c *config) { c.Net.Inputs++ }) },
 		"the model's has 12": func(b *bundle.Bundle) { b.Dimensions = map[string]int{"latent": 12} },

@@ -34,8 +34,8 @@ func (k *Push) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*push)(k))
 }
 
-// pushSensor follows a flight by the model of a bundle, and reports the push that this did not expect.
-type pushSensor struct {
+// sensor follows a flight by the model of a bundle, and reports the push and the lag that this did not expect.
+type sensor struct {
 	dt         float64
 	rollout    *vnd.Rollout[float32]
 	settled    []float32 // [S] of a robot that has hovered for long
@@ -43,36 +43,37 @@ type pushSensor struct {
 	last       so3.Vec3  // velocity of the last row in the world, m/s
 	at         float64   // s, of the last row; NaN before the first
 	rows       int       // since then
+	lag        lag
 }
 
 // feltAfter is how many rows the actuator must have been followed for: before, it may not have hovered.
 const feltAfter = 10
 
-func newPushSensor(l *LoadedBundle) *pushSensor {
+func newSensor(l *LoadedBundle) *sensor {
 	system := l.Robot.System()
 	d := system.Dims()
-	p := &pushSensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system),
+	p := &sensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system),
 		s: make([]float32, d.State), a: make([]float32, d.Action), next: make([]float32, d.State)}
 	p.reset()
 	return p
 }
 
 // reset takes the robot to have hovered.
-func (p *pushSensor) reset() {
+func (p *sensor) reset() {
 	copy(p.s, p.settled)
-	p.at, p.rows = math.NaN(), 0
+	p.at, p.rows, p.lag = math.NaN(), 0, lag{}
 }
 
 // follow goes on from where another one is.
-func (p *pushSensor) follow(before *pushSensor) {
+func (p *sensor) follow(before *sensor) {
 	copy(p.s, before.s)
-	p.last, p.at, p.rows = before.last, before.at, before.rows
+	p.last, p.at, p.rows, p.lag = before.last, before.at, before.rows, before.lag
 }
 
 // add takes the state at a row's end and the mean command of the row, and returns the push of the row that the model
 // did not expect under the latent z, m/s² in the world, and how long the row was, s. It is unknown after a gap, and
 // until the actuator is known.
-func (p *pushSensor) add(t float64, s *quad.State, c *quad.Command, z []float32) (push so3.Vec3, dt float64,
+func (p *sensor) add(t float64, s *quad.State, c *quad.Command, z []float32) (push so3.Vec3, dt float64,
 	known bool) {
 	if !c.Finite() || !s.V.Finite() || !s.Q.Finite() {
 		p.reset()
@@ -84,9 +85,12 @@ func (p *pushSensor) add(t float64, s *quad.State, c *quad.Command, z []float32)
 	expected := quadrotor.State(p.next)
 	dt = t - p.at
 	push = s.V.Sub(p.last).Scale(1 / dt).Sub(expected.V.Sub(p.last).Scale(1 / p.dt))
-	p.rows++
-	if !(dt > p.dt/2 && dt < 2*p.dt) {
-		p.rows = 0
+	if p.rows++; !(dt > p.dt/2 && dt < 2*p.dt) {
+		p.rows, p.lag.known = 0, 0
+	}
+	if p.rows > feltAfter {
+		back := quadrotor.State(p.s).Q.Conj()
+		p.lag.add(so3.Log(back.Mul(s.Q)), so3.Log(back.Mul(expected.Q)), dt)
 	}
 	p.s, p.next = p.next, p.s
 	p.last, p.at = s.V, t
@@ -114,8 +118,8 @@ func (r *recent) mean(push so3.Vec3, n int) (mean so3.Vec3) {
 // mostPush is the greatest push that a policy sees, in units of those that it was trained under.
 const mostPush = 3
 
-// measurePush takes the push of the row that has ended.
-func (f *Runner) measurePush(t float64, s *quad.State) {
+// measure takes push and lag of the row that has ended.
+func (f *Runner) measure(t float64, s *quad.State) {
 	p := f.sensor
 	if p == nil { // it is of a policy before
 		f.push = f.push.Scale(math.Exp(-f.dt / fade))

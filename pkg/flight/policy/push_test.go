@@ -35,7 +35,7 @@ func hoverer(t testing.TB) *LoadedBundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Policy, err = l.Policy.WithPush(1); err != nil {
+	if l.Policy, err = l.Policy.WithMeasured(1, 0); err != nil {
 		t.Fatal(err)
 	}
 	param.Default(&l.Policy.Push)
@@ -325,8 +325,12 @@ func TestWithoutAModelNoPushIsFelt(t *testing.T) {
 	}
 }
 
-func TestPushAllocatesNothing(t *testing.T) {
+func TestPushAndLagAllocateNothing(t *testing.T) {
 	l := hoverer(t)
+	var err error
+	if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
+		t.Fatal(err)
+	}
 	f := NewRunnerOf(l.NewBuffers(), l.Dt, ground)
 	s, k := quad.State{Q: so3.Identity()}, 0
 	if n := testing.AllocsPerRun(100, func() { f.Command(float64(k)*l.Dt, &s); k++ }); n > 0 {

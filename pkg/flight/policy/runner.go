@@ -59,7 +59,7 @@ type Buffers struct {
 	servo  *servo           // of a policy that is given no state; nil: it is
 	x      []float32
 	tape   *nets.PolicyTape[float32]
-	sensor *pushSensor // nil: pushes are not answered
+	sensor *sensor // nil: neither pushes nor lags are measured
 }
 
 // NewBuffers makes a policy ready.
@@ -329,7 +329,7 @@ func (f *Runner) Command(t float64, s *quad.State) quad.Command {
 // act makes the action u of a tick.
 func (f *Runner) act(t float64, s *rotors.State) {
 	if f.addPastAction(t) {
-		f.measurePush(t, &s.State)
+		f.measure(t, &s.State)
 	}
 	f.lookAhead(t)
 	f.see(t, s.Q, f.ahead[0].Yaw)
@@ -345,6 +345,7 @@ func (f *Runner) act(t float64, s *rotors.State) {
 	quadrotor.Observe(&view, 1, f.s[:], f.ref, f.features(t), f.past, f.x)
 	PutRates(&p.Observation, f.s[:], f.x, len(f.s), len(f.x))
 	PutPush(&p.Observation, f.swing.of(&p.Push, f.push, f.Hidden()), f.x)
+	PutLag(&p.Observation, f.lag(), f.x)
 	Blank(&p.Observation, f.x)
 	copy(f.x[p.Observation.Size():], f.z)
 	p.Norm.Apply(f.x)

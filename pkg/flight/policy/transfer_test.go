@@ -12,7 +12,7 @@ import (
 func TestSwapIsBumpless(t *testing.T) {
 	const dt = 0.02
 	first := somePolicy(t, 0)
-	second, err := first.WithPush(0)
+	second, err := first.WithMeasured(0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,15 @@ type Response struct {
 	Damping   float64 // ratio; below 1 it overshoots
 }
 
+// Lag is the mean time by which an action is followed late, s.
+func (r *Response) Lag(dt float64) float64 {
+	lag := r.Delay * dt
+	if r.Frequency > 0 {
+		lag += 2 * r.Damping / r.Frequency
+	}
+	return lag
+}
+
 // MaxDelay is the greatest delay of a Response, steps.
 const MaxDelay = 7
 
@@ -25,12 +34,14 @@ func Damping(share float64) float64 {
 	return -l / math.Sqrt(math.Pi*math.Pi+l*l)
 }
 
-// Responding is another world behind responses, which each tile of an epoch draws anew. A policy that is trained in it
-// flies robots that answer otherwise than the world does.
+// Responding is another world behind responses, which each robot draws anew in each episode. A policy that is trained
+// in it flies robots that answer otherwise than the world does.
 type Responding[F kernel.Float] struct {
 	World[F]
 	Dt   float64
-	Draw func(rng *rand.Rand, each []Response) // [A]
+	Draw func(rng *rand.Rand, each []Response) // [A], over responses that change nothing
+	// Shown is the number of what was drawn that a policy sees at the end of its observation; nil: it sees none.
+	Shown func(each []Response) float64
 }
 
 func (w *Responding[F]) reduced() World[F] {
@@ -43,7 +54,7 @@ func (w *Responding[F]) tile(maxB, maxH int) worldTile[F] {
 	d := w.System().Dims()
 	n := maxB * d.Action
 	t := &respondingTile[F]{world: w, inner: w.World.tile(maxB, maxH), hold: hold(w.System()), A: d.Action,
-		drawn: make([]Response, d.Action), filters: make([]filter[F], d.Action), state: make([]memory[F], n),
+		drawn: make([]Response, n), filters: make([]filter[F], n), state: make([]memory[F], n),
 		back: make([]memory[F], n), da: make([]F, n), acts: make([]F, maxH*n)}
 	return t
 }
@@ -54,12 +65,13 @@ type respondingTile[F kernel.Float] struct {
 	steps   transitions[F]
 	hold    []F // [A]
 	A, B    int
-	drawn   []Response
-	filters []filter[F] // [A]
+	drawn   []Response  // [B][A]
+	filters []filter[F] // [B][A]
 	state   []memory[F] // [B][A] of the step to come
 	back    []memory[F] // [B][A] its gradient
 	acts    []F         // [H][B][A] that the world took
 	da      []F         // [B][A]
+	seen    []F         // [B][n] what is measured
 }
 
 // memory is a filter's between two steps, as deviations from the action that holds the robot.
@@ -136,12 +148,15 @@ func (f *filter[F]) stepVJP(m *memory[F], dy F) F {
 func (t *respondingTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transitions[F] {
 	t.B = B
 	t.steps = t.inner.begin(B, H, z, rng)
-	for j := range t.drawn {
-		t.drawn[j] = Response{Gain: 1}
-	}
-	t.world.Draw(rng, t.drawn)
-	for j := range t.filters {
-		t.filters[j] = newFilter[F](&t.drawn[j], t.world.Dt)
+	for b := range B {
+		each := t.of(b)
+		for j := range each {
+			each[j] = Response{Gain: 1}
+		}
+		t.world.Draw(rng, each)
+		for j := range each {
+			t.filters[b*t.A+j] = newFilter[F](&each[j], t.world.Dt)
+		}
 	}
 	clear(t.state)
 	clear(t.back)
@@ -150,11 +165,23 @@ func (t *respondingTile[F]) begin(B, H int, z latents[F], rng *rand.Rand) transi
 
 // measured implements disturbanceSource.
 func (t *respondingTile[F]) measured(h int) []F {
+	var inside []F
 	if k, ok := t.inner.(disturbanceSource[F]); ok {
-		return k.measured(h)
+		inside = k.measured(h)
 	}
-	return nil
+	if t.world.Shown == nil {
+		return inside
+	}
+	n := len(inside) / t.B
+	t.seen = t.seen[:0]
+	for b := range t.B {
+		t.seen = append(append(t.seen, inside[b*n:][:n]...), F(t.world.Shown(t.of(b))))
+	}
+	return t.seen
 }
+
+// of are the responses of robot b, [A].
+func (t *respondingTile[F]) of(b int) []Response { return t.drawn[b*t.A:][:t.A] }
 
 // Step implements transitions.
 func (t *respondingTile[F]) Step(h int, s, a, next []F) {
@@ -162,7 +189,7 @@ func (t *respondingTile[F]) Step(h int, s, a, next []F) {
 	y := t.acts[h*n:][:n]
 	for i := range n {
 		j := i % t.A
-		y[i] = t.hold[j] + t.filters[j].step(&t.state[i], a[i]-t.hold[j])
+		y[i] = t.hold[j] + t.filters[i].step(&t.state[i], a[i]-t.hold[j])
 	}
 	t.steps.Step(h, s, y, next)
 }
@@ -174,6 +201,6 @@ func (t *respondingTile[F]) Backward(h int, dnext, ds, da []F) {
 	clear(dy)
 	t.steps.Backward(h, dnext, ds, dy)
 	for i := range n {
-		da[i] += t.filters[i%t.A].stepVJP(&t.back[i], dy[i])
+		da[i] += t.filters[i].stepVJP(&t.back[i], dy[i])
 	}
 }

@@ -3,7 +3,10 @@ package train
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
+
+	"vnd/pkg/robot"
 )
 
 // A step of the command is answered as the textbook's second-order lag answers it, whatever Δt is.
@@ -92,5 +95,41 @@ func TestResponseGradientMatchesFiniteDifferences(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRobotsRespondEachForItself: each robot of a tile has drawn a response of its own, follows by it, and is shown it
+// after what is measured of a disturbance.
+func TestRobotsRespondEachForItself(t *testing.T) {
+	const B, H = 6, 2
+	inside := learned[float64](t, rand.New(rand.NewPCG(1, 1)))
+	inside.Measured = MeasuredDisturbance[float64]{Size: 1, Share: 0.2, Draw: func(_ *rand.Rand, x, _ []float64) {
+		x[0] = 7
+	}}
+	var drawn []float64
+	w := &Responding[float64]{World: inside, Dt: nominal.Dt, Draw: func(rng *rand.Rand, each []Response) {
+		each[0].Gain = rng.Float64()
+		drawn = append(drawn, each[0].Gain)
+	}, Shown: func(each []Response) float64 { return each[0].Gain }}
+	k, d := w.tile(B, H).(*respondingTile[float64]), w.System().Dims()
+	z := make([]float64, B*w.Latent())
+	k.begin(B, H, latents[float64]{z, z, 0}, rand.New(rand.NewPCG(2, 2)))
+	a, rest := make([]float64, B*d.Action), hold(w.System())
+	for i := range a {
+		a[i] = rest[i%d.Action] + 1
+	}
+	s, next := make([]float64, B*d.State), make([]float64, B*d.State)
+	for b := range B {
+		copy(s[b*d.State:], robot.Settled(w.System()))
+	}
+	k.Step(0, s, a, next)
+	seen := k.measured(0)
+	for b, gain := range drawn {
+		if got := k.acts[b*d.Action] - rest[0]; math.Abs(got-gain) > 1e-12 || len(drawn) != B {
+			t.Errorf("robot %d of %d follows by %.3f, expected %.3f", b, len(drawn), got, gain)
+		}
+		if got := seen[2*b:][:2]; got[0] != 7 || got[1] != gain {
+			t.Errorf("robot %d is shown %v, expected 7 and %.3f", b, got, gain)
+		}
 	}
 }

@@ -21,6 +21,7 @@ type epoch struct {
 // to the policy's parameters.
 type tile[F kernel.Float] struct {
 	p        *vnd.Actor[F]
+	task     robot.Task[F]
 	episodes robot.Episodes[F]
 	dims     robot.Dims
 	past     int // K
@@ -73,7 +74,7 @@ type Figures struct {
 
 func newTile[F kernel.Float](p *vnd.Actor[F], w World[F], k robot.Task[F], dt float64, maxB, maxH int) *tile[F] {
 	d, K := w.System().Dims(), k.Past()
-	t := &tile[F]{p: p, episodes: k.NewEpisodes(dt, maxB, maxH), dims: d, past: K, hold: hold(w.System()),
+	t := &tile[F]{p: p, task: k, episodes: k.NewEpisodes(dt, maxB, maxH), dims: d, past: K, hold: hold(w.System()),
 		rest: robot.Settled(w.System()), world: w.tile(maxB, maxH), tape: p.Net.NewTape(maxB, maxH),
 		grad: make([]F, len(p.Net.Params)), bounds: make([]robot.Bounds, maxB), known: w.Latent(),
 		z: make([]F, maxB*p.Latent), then: make([]F, maxB*p.Latent), wrong: make([]F, maxB*p.Latent),
@@ -160,15 +161,15 @@ func (t *tile[F]) seen(h int, x []F) {
 	}
 }
 
-// seenPush writes what is measured of disturbances at step h before the latents.
-func (t *tile[F]) seenPush(h int, x []F) {
+// seeMeasured writes what is measured of disturbances at step h before the latents.
+func (t *tile[F]) seeMeasured(h int, x []F) {
 	if t.pushes == nil {
 		return
 	}
 	width, measured := t.p.Net.Inputs, t.pushes.measured(h)
-	n := len(measured) / t.B
+	n, begin := len(measured)/t.B, t.p.Size()-t.task.DisturbanceSize()
 	for b := range t.B {
-		copy(x[b*width+t.p.Size()-n:][:n], measured[b*n:])
+		copy(x[b*width+begin:][:n], measured[b*n:])
 	}
 }
 
@@ -193,7 +194,7 @@ func (t *tile[F]) observe(h int) []F {
 	x := t.x[:t.B*width]
 	t.episodes.Observe(h, t.state(h), t.pastOf(t.acts, h), x, width)
 	t.seen(h, x)
-	t.seenPush(h, x)
+	t.seeMeasured(h, x)
 	t.p.Norm.Apply(x)
 	return x
 }

@@ -40,7 +40,7 @@ func (k *tasks[F]) Past() int { return k.see.PastActions }
 func (k *tasks[F]) Flag(j int) bool { return k.see.Flag(j) }
 
 // DisturbanceSize implements robot.Task.
-func (k *tasks[F]) DisturbanceSize() int { return k.see.PushSize() }
+func (k *tasks[F]) DisturbanceSize() int { return k.see.MeasuredSize() }
 
 // NewEpisodes implements robot.Task.
 func (k *tasks[F]) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[F] {

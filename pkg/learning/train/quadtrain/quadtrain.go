@@ -2,6 +2,7 @@
 package quadtrain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,7 +20,9 @@ import (
 // Config of a policy's training.
 type Config struct {
 	Observation policy.Observation `param:"observation" doc:"what the policy observes"`
-	Margins     Margins            `param:"margins" defaults:"gain=0.1 delay=2 overshoot=0.25 frequency=15" doc:"margins: how commands may be followed otherwise than in a learned model, drawn at random"`
+
+	Margins Margins `param:"margins" defaults:"gain=0.1 delay=4 overshoot=0.25 frequency=25 share=0.35" doc:"margins: how commands may be followed otherwise than in a learned model, drawn at random"`
+
 	policy.Steady
 	train.Config
 }
@@ -96,23 +99,23 @@ func prepare(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[
 	return p, o, nil
 }
 
-// pushUnit is the spread of the pushes that a policy made of from is trained under and sees, m/s². It is 0 where the
-// policy sees features or commands rotors.
-func (c *Config) pushUnit(from *policy.Policy[float32]) float64 {
+// measured are the units of the pushes and the lags that a policy made of from is trained under and sees, m/s² and s.
+// They are 0 where the policy sees features or commands rotors.
+func (c *Config) measured(from *policy.Policy[float32]) (push, lag float64) {
+	see := &c.Observation
 	switch {
-	case from == nil && len(c.Observation.Camera.Points) == 0:
-		return c.Observation.Push
+	case from == nil && len(see.Camera.Points) == 0:
+		return see.Push, see.Lag
 	case from == nil || from.Motors != nil || from.Pinhole != nil:
-		return 0
-	case from.Observation.Push > 0:
-		return from.Observation.Push
+		return 0, 0
 	}
-	return c.Observation.Push
+	return cmp.Or(from.Observation.Push, see.Push), cmp.Or(from.Observation.Lag, see.Lag)
 }
 
 // Pushes are those of a learned model that a policy made of from is trained in; nil is from nothing.
 func (c *Config) Pushes(from *policy.Policy[float32]) Pushes {
-	return Pushes{Hidden: c.Wind, Measured: c.pushUnit(from), Rate: c.Push.Bandwidth()}
+	push, lag := c.measured(from)
+	return Pushes{Hidden: c.Wind, Measured: push, Rate: c.Push.Bandwidth(), Lag: lag}
 }
 
 // Trial are Pushes without what is hidden, for trial flights.
@@ -131,7 +134,7 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 			latent = cfg.Latent
 		}
 		if w.Latent() == 0 {
-			cfg.Observation.Push = 0 // nobody measures one without a model
+			cfg.Observation.Push, cfg.Observation.Lag = 0, 0 // nobody measures them without a model
 		}
 		p, err := untrained(cfg, opt, latent)
 		if err == nil {
@@ -140,7 +143,7 @@ func start(cfg *Config, w train.World[float32], opt *Options) (*policy.Policy[fl
 		}
 		return p, err
 	}
-	p, err := from.WithPush(cfg.pushUnit(from))
+	p, err := from.WithMeasured(cfg.measured(from))
 	if err != nil {
 		return nil, err
 	}

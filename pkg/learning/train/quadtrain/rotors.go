@@ -75,7 +75,7 @@ func RotorWorld[F kernel.Float](n Nominal, sys *rotors.System[F]) train.World[F]
 			lag := n.MinLag + (max(n.MaxLag, n.MinLag)-n.MinLag)*rng.Float64()
 			return sys.Vary(max(.1, 1+n.Gain*rng.NormFloat64()), 1+n.Margins.Gain*(2*rng.Float64()-1), lag/n.MeanLag())
 		}}
-	return alike(w, n.Dt, Margins{Delay: n.MaxDelay + n.Margins.Delay})
+	return alike(w, n.Dt, Margins{Delay: n.MaxDelay + n.Margins.Delay, Share: 1})
 }
 
 // LearnedRotors is Learned of a robot that four rotors drive.
@@ -86,6 +86,9 @@ func LearnedRotors[F kernel.Float](m *vnd.Model[F], dt float64, through bool, p 
 // alike puts a world behind rotors that all answer by one gain and delay, of which each tile of an epoch draws.
 func alike[F kernel.Float](w train.World[F], dt float64, m Margins) train.World[F] {
 	return &train.Responding[F]{World: w, Dt: dt, Draw: func(rng *rand.Rand, each []train.Response) {
+		if m.none(rng) {
+			return
+		}
 		r := train.Response{Gain: 1, Delay: m.Delay * rng.Float64()}
 		if m.Gain > 0 {
 			r.Gain += m.Gain * (2*rng.Float64() - 1)

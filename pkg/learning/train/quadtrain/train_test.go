@@ -92,7 +92,7 @@ func (s *seen) NewEpisodes(dt float64, maxB, maxH int) robot.Episodes[float64] {
 // features that come into view and leave it.
 func TestGradient(t *testing.T) {
 	n := Nominal{Dt: 0.02, MinLag: 0.02, MaxLag: 0.05, MaxDelay: 2, Gain: 0.1, Wind: 2}
-	around := Margins{Gain: 0.2, Delay: 0.6, Overshoot: 0.3, Frequency: 12}
+	around := Margins{Gain: 0.2, Delay: 0.6, Overshoot: 0.3, Frequency: 12, Share: 1}
 	for name, world := range map[string]func(rng *rand.Rand) train.World[float64]{
 		"nominal": func(*rand.Rand) train.World[float64] {
 			r := n
@@ -102,8 +102,8 @@ func TestGradient(t *testing.T) {
 		"learned": func(rng *rand.Rand) train.World[float64] {
 			return Learned(fitted[float64](t, rng), 0.02, true, Pushes{Hidden: 1}, around)
 		},
-		"pushes": func(rng *rand.Rand) train.World[float64] {
-			return Learned(fitted[float64](t, rng), 0.02, true, Pushes{Measured: 1, Rate: 8}, around)
+		"pushes and lags": func(rng *rand.Rand) train.World[float64] {
+			return Learned(fitted[float64](t, rng), 0.02, true, Pushes{Measured: 1, Rate: 8, Lag: 0.04}, around)
 		},
 		"features":   func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
 		"state free": func(*rand.Rand) train.World[float64] { return NominalWorld[float64](n) },
@@ -119,8 +119,8 @@ func TestGradient(t *testing.T) {
 				o.Camera.Delay, o.Camera.Dropout, o.Camera.Width = 2, 0.2, 1.1
 			case "learned":
 				c.Jitter, c.SwitchShare = 0.2, 0.5
-			case "pushes":
-				o.Push, c.SwitchShare = 1, 0.5
+			case "pushes and lags":
+				o.Push, o.Lag, c.SwitchShare = 1, 0.04, 0.5
 			}
 			p := somePolicy(t, o, rng)
 			task := &seen{Task: tasksOf(tasksAlong(circle), p)}

@@ -37,7 +37,7 @@ func (n *Nominal) draw(rng *rand.Rand) quadrotor.Actuator {
 func NominalWorld[F kernel.Float](n Nominal) train.World[F] {
 	return respond(&train.Prior[F]{Nominal: quadrotor.NewQuadrotor[F](n.Dt, quadrotor.NominalActuator()),
 		Draw: func(rng *rand.Rand) robot.System[F] { return quadrotor.NewQuadrotor[F](n.Dt, n.draw(rng)) },
-		Push: func(rng *rand.Rand, w []F) { pushed(&n, rng, w) }}, n.Dt, n.Margins)
+		Push: func(rng *rand.Rand, w []F) { pushed(&n, rng, w) }}, n.Dt, n.Margins, 0)
 }
 
 // pushed draws what a wind adds to a state in a step, the tangent w[U].
@@ -57,22 +57,34 @@ func (n *Nominal) MeanLag() float64 { return max((n.MinLag+max(n.MaxLag, n.MinLa
 // swing. A late link delays thrust as it delays rates: without that draw the loop of height was the first to swing.
 type Margins struct {
 	Gain      float64 `param:"gain" default:"0.2" min:"0" max:"0.9" doc:"greatest deviation of the gain of body rates from 1"`
-	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"3" unit:"steps" doc:"greatest delay of commands beside that of the model"`
+	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"6" unit:"steps" doc:"greatest delay of commands beside that of the model"`
 	Overshoot float64 `param:"overshoot" default:"0.35" min:"0" max:"0.9" doc:"greatest overshoot of body rates after a step, as a share of it; 0: none overshoots"`
 	Frequency float64 `param:"frequency" default:"12" min:"1" max:"1000" unit:"rad/s" doc:"least natural frequency of body rates that overshoot"`
+	Share     float64 `param:"share" default:"1.0" min:"0" max:"1" doc:"share of draws in which commands are followed otherwise at all"`
 }
 
-// respond puts a world behind the responses that m draws; without margins it is the world itself.
-func respond[F kernel.Float](w train.World[F], dt float64, m Margins) train.World[F] {
-	if m.Gain == 0 && m.Delay == 0 && m.Overshoot == 0 {
+// respond puts a world behind the responses that m draws; without margins it is the world itself. A policy sees lags of
+// body rates in a unit, s; 0: none.
+func respond[F kernel.Float](w train.World[F], dt float64, m Margins, unit float64) train.World[F] {
+	r := &train.Responding[F]{World: w, Dt: dt, Draw: m.draw}
+	switch {
+	case unit > 0:
+		r.Shown = func(each []train.Response) float64 { return each[len(each)-1].Lag(dt) / unit }
+	case m.Gain == 0 && m.Delay == 0 && m.Overshoot == 0:
 		return w
 	}
-	return &train.Responding[F]{World: w, Dt: dt, Draw: m.draw}
+	return r
 }
 
-// draw writes a response for each action.
+// none draws whether commands are followed as the world says.
+func (m *Margins) none(rng *rand.Rand) bool { return m.Share < 1 && rng.Float64() >= m.Share }
+
+// draw writes a response for each action, in place of those without gain, delay and lag.
 func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
 	const share, span = 0.7, 4 // that overshoot; greatest frequency over the least
+	if m.none(rng) {
+		return
+	}
 	r := train.Response{Gain: 1 + m.Gain*(2*rng.Float64()-1), Delay: m.Delay * rng.Float64()}
 	if m.Overshoot > 0 && rng.Float64() < share {
 		least := train.Damping(m.Overshoot)
@@ -89,6 +101,7 @@ type Pushes struct {
 	Hidden   float64 // is not seen by the policy either: what is not known yet
 	Measured float64 // is seen by the policy, in units of itself, as policy.Push measures it
 	Rate     float64 // of that measurement, rad/s
+	Lag      float64 // unit of the lag beyond the model that the policy sees, s; 0: it sees none
 }
 
 // Learned is a fitted model at steps of dt seconds. through lets gradients flow through its residual. around is how
@@ -108,7 +121,7 @@ func Learned[F kernel.Float](m *vnd.Model[F], dt float64, through bool, p Pushes
 				put(x.Scale(p.Measured), dt, to)
 			}}
 	}
-	return respond(w, dt, around)
+	return respond(w, dt, around, p.Lag)
 }
 
 // put writes what a wind, m/s², adds to a state in a step of dt seconds, m[M].

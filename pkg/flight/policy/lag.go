@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"math"
+	"slices"
+
+	"vnd/pkg/core/so3"
+)
+
+// lag tells how much later than the model expects a robot turns after its commands: a link that is slow, an autopilot
+// that is soft. It compares what turns are with what the model expected some half rows before (maximum likelihood of
+// white noise of any strength, with forgetting). As far as none of that explains the turns, the lag is unknown: a robot
+// that hardly turns does not tell it, nor do states that are made of commands. The zero value has seen nothing.
+type lag struct {
+	expected [lagRows]so3.Vec3      // turns by the model, the newest first, rad in the body
+	known    int                    // of them
+	rows     float64                // that have been compared and are not forgotten
+	power    float64                // sum of the squares of their turns
+	squares  [2*lagRows - 1]float64 // of what is left of their turns, by half rows
+}
+
+const (
+	lagRows   = 8     // 0 … 7 rows
+	lagMemory = 1.5   // s
+	leastTurn = 0.002 // rad; what is left of a turn is not less
+	mostTurn  = 0.2   // rad; what is left of one counts as no more
+	lagPrior  = 1     // by which each half row more is less likely beforehand, as a logarithm
+
+	// unknownLag is what an unknown lag is taken for, rows: a policy that is told so flies prompt robots, and those
+	// that are four rows late.
+	unknownLag = 2
+	fewRows    = 10     // of as many rows chance explains half
+	quietTurn  = 0.0045 // rad; what is left of a turn need not be explained
+	guessed    = 0.3    // share of the turns' power that chance explains of more
+	certain    = 0.6    // share from which on there is no doubt
+)
+
+// add takes the turn of a row of dt seconds, and the one that the model expected. Yaw is too slow to tell anything.
+func (l *lag) add(turn, expected so3.Vec3, dt float64) {
+	if !turn.Finite() || !expected.Finite() {
+		l.known = 0
+		return
+	}
+	copy(l.expected[1:], l.expected[:])
+	l.expected[0] = expected
+	if l.known = min(l.known+1, lagRows); l.known < lagRows {
+		return
+	}
+	keep := math.Exp(-dt / lagMemory)
+	l.rows = keep*l.rows + 1
+	square := func(v so3.Vec3) float64 { return min(v.X*v.X+v.Y*v.Y, mostTurn*mostTurn) }
+	l.power = keep*l.power + square(turn)
+	for j := range l.squares {
+		half := l.expected[j/2].Add(l.expected[(j+1)/2]).Scale(0.5)
+		l.squares[j] = keep*l.squares[j] + square(turn.Sub(half)) + leastTurn*leastTurn
+	}
+}
+
+// mean is the number of rows by which turns follow late, as far as that is known.
+func (l *lag) mean() float64 {
+	doubtful := max(slices.Min(l.squares[:])-l.rows*quietTurn*quietTurn, 0)
+	explained := (1 - doubtful/max(l.power, doubtful)) * l.rows / (l.rows + fewRows)
+	if !(explained > guessed) {
+		return unknownLag
+	}
+	known := min((explained-guessed)/(certain-guessed), 1)
+	return unknownLag + known*(l.likely()-unknownLag)
+}
+
+// likely is the mean number of rows, weighted by how likely each is.
+func (l *lag) likely() float64 {
+	var likely [len(l.squares)]float64
+	for j, s := range l.squares {
+		likely[j] = -l.rows*math.Log(s) - lagPrior*float64(j)
+	}
+	most := slices.Max(likely[:])
+	var sum, mean float64
+	for j, x := range likely {
+		w := math.Exp(x - most)
+		sum += w
+		mean += w * float64(j) / 2
+	}
+	return mean / sum
+}
+
+// lag is how much later than the model expects the robot turns, s; 0 where nobody measures it, or the policy sees none.
+func (f *Runner) lag() float64 {
+	if f.sensor == nil || f.policy.Observation.Lag == 0 {
+		return 0
+	}
+	return f.sensor.lag.mean() * f.dt
+}

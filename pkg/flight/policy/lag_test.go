@@ -1,0 +1,196 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"testing/quick"
+
+	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
+)
+
+// swaying are turns of a robot that sways about, rad in a row of 20 ms.
+func swaying(k int, rng *rand.Rand) so3.Vec3 {
+	t := 0.02 * float64(k)
+	return so3.Vec3{X: 0.01*math.Sin(4*t) + 0.004*rng.NormFloat64(), Y: 0.01 * math.Cos(3*t)}
+}
+
+// follow has turns follow those that the model expects so many rows later, with noise, rad.
+func follow(l *lag, rows int, late, noise float64, rng *rand.Rand) {
+	var expected []so3.Vec3
+	for k := range rows {
+		expected = append(expected, swaying(k, rng))
+		at := max(float64(k)-late, 0)
+		i := min(int(at), len(expected)-1)
+		turn := expected[i].Add(expected[min(i+1, k)].Sub(expected[i]).Scale(at - float64(i)))
+		for _, axis := range []*float64{&turn.X, &turn.Y} {
+			*axis += noise * rng.NormFloat64()
+		}
+		l.add(turn, expected[k], 0.02)
+	}
+}
+
+func TestLagOfTurnsThatFollowLate(t *testing.T) {
+	for _, noise := range []float64{0.0003, 0.001, 0.003} {
+		for _, late := range []float64{0, 1, 2.5, 4, 6} {
+			t.Run(fmt.Sprintf("%g rows, %g rad of noise", late, noise), func(t *testing.T) {
+				var l lag
+				if follow(&l, 150, late, noise, rand.New(rand.NewPCG(1, 1))); math.Abs(l.mean()-late) > 0.5 {
+					t.Errorf("%.2f rows late, expected %.2f", l.mean(), late)
+				}
+			})
+		}
+	}
+}
+
+// A link that becomes slow is known within a second, and forgotten as soon as it is quick again.
+func TestLagFollowsAChange(t *testing.T) {
+	var l lag
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, late := range []float64{0, 4, 0} {
+		if follow(&l, 100, late, 0.003, rng); math.Abs(l.mean()-late) > 0.7 {
+			t.Errorf("after 2 s %.2f rows late, expected %g", l.mean(), late)
+		}
+	}
+}
+
+// Where turns have nothing to do with commands nobody knows how late they would be. A robot that hardly turns is taken
+// for one that is not.
+func TestLagIsUnknown(t *testing.T) {
+	for _, noise := range []float64{0, 1e-6, 0.003, 0.03, 0.3} {
+		for _, commanded := range []float64{0, 0.01, 0.1} {
+			t.Run(fmt.Sprintf("%g rad of noise, %g commanded", noise, commanded), func(t *testing.T) {
+				least, most := told(noise, commanded)
+				if quiet := noise < quietTurn; !(most <= unknownLag+0.1) || !quiet && least < unknownLag-0.1 {
+					t.Errorf("told to be %.2f to %.2f rows late", least, most)
+				}
+			})
+		}
+	}
+}
+
+// told is how late a robot is told to be in 10 s of turns and commands that are random, rad, in rows.
+func told(noise, commanded float64) (least, most float64) {
+	var l lag
+	rng := rand.New(rand.NewPCG(1, 3))
+	random := func(size float64) so3.Vec3 {
+		return so3.Vec3{X: size * rng.NormFloat64(), Y: size * rng.NormFloat64()}
+	}
+	least = lagRows
+	for range 500 {
+		l.add(random(noise), random(commanded), 0.02)
+		least, most = min(least, l.mean()), max(most, l.mean())
+	}
+	return least, most
+}
+
+// Whatever turns are, a lag is between none and the longest that is told.
+func TestLagIsBounded(t *testing.T) {
+	values := []float64{0, 1, -3, 1e300, math.Inf(1), math.NaN(), 1e-300}
+	if err := quick.Check(func(seed uint64) bool {
+		var l lag
+		rng := rand.New(rand.NewPCG(seed, 4))
+		any := func() float64 { return values[rng.IntN(len(values))] }
+		for range 60 {
+			l.add(so3.Vec3{X: any(), Y: any()}, so3.Vec3{X: any(), Y: any()}, 0.02*rng.Float64())
+			if r := l.mean(); !(r >= 0 && r <= lagRows-1) {
+				return false
+			}
+		}
+		follow(&l, 500, 4, 0.003, rng)
+		return math.Abs(l.mean()-4) < 0.7
+	}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// slowLink flies a path while commands arrive so many rows late: not for long, for the policy knows no such link.
+func slowLink(f *Runner, w *pushed, late int) {
+	var sent []quad.Command
+	for k := range 80 {
+		at, s := float64(k)*w.dt, w.state()
+		c := f.Command(at, &s)
+		sent = append(sent, c)
+		arrived := sent[max(0, k-late)]
+		w.step(&arrived, so3.Vec3{})
+	}
+}
+
+func TestPolicySeesTheLag(t *testing.T) {
+	for _, late := range []int{0, 2, 4} {
+		t.Run(fmt.Sprintf("%d rows", late), func(t *testing.T) {
+			l := hoverer(t)
+			var err error
+			if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
+				t.Fatal(err)
+			}
+			f := NewRunnerOf(l.NewBuffers(), l.Dt, func(t float64) quad.Reference {
+				return quad.Reference{P: so3.Vec3{X: 0.2 * math.Sin(3*t), Y: 0.2 * math.Cos(2*t)}}
+			})
+			slowLink(f, newPushed(l), late)
+			seen := 0.04 * float64(f.Inputs()[f.policy.Observation.Size()-1])
+			if want := float64(late) * l.Dt; math.Abs(seen-want) > 0.01 || math.Abs(seen-f.lag()) > 1e-6 {
+				t.Errorf("a lag of %.3f s is seen as %.3f s, and kept as %.3f s", want, seen, f.lag())
+			}
+			if before := f.lag(); before > 0 {
+				if f.Swap(l.NewBuffers(), l.Dt); f.lag() != before {
+					t.Errorf("a swap changes the lag from %.3f to %.3f s", before, f.lag())
+				}
+			}
+		})
+	}
+}
+
+// A policy that begins to see lags keeps what it knows of pushes, and the other way about.
+func TestMeasuredInputsAreKept(t *testing.T) {
+	p, err := policyOf(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := func(p *Policy[float32], push, lag float64) *Policy[float32] {
+		t.Helper()
+		c, err := p.WithMeasured(push, lag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := func(p *Policy[float32], input int) []float32 {
+		tensor := p.Net.Tensors()[0]
+		return p.Net.Params[tensor.Offset+input*p.Net.Hidden[0]:][:p.Net.Hidden[0]]
+	}
+	both := grown(p, 1, 0.04)
+	n := both.Size()
+	for i := n - both.Observation.MeasuredSize(); i < n; i++ {
+		for k := range first(both, i) {
+			if first(both, i)[k] != 0 {
+				t.Fatalf("input %d is heeded before anything was learned", i)
+			}
+			first(both, i)[k] = float32(i)
+		}
+		if both.Norm.Scale[i] != 1 || both.Norm.Mean[i] != 0 {
+			t.Errorf("input %d is normalised", i)
+		}
+	}
+	latent := first(both, n)[0]
+	for _, c := range []struct {
+		push, lag float64
+		want      []float32 // of the measured inputs
+	}{{1, 0.04, []float32{float32(n - 4), float32(n - 3), float32(n - 2), float32(n - 1)}},
+		{1, 0, []float32{float32(n - 4), float32(n - 3), float32(n - 2)}}, {0, 0.04, []float32{float32(n - 1)}},
+		{2, 0.04, []float32{0, 0, 0, float32(n - 1)}}, {1, 0.02, []float32{float32(n - 4), float32(n - 3),
+			float32(n - 2), 0}}, {0, 0, nil}} {
+		q := grown(both, c.push, c.lag)
+		begin := q.Size() - q.Observation.MeasuredSize()
+		for i, want := range c.want {
+			if got := first(q, begin+i)[0]; got != want {
+				t.Errorf("push %g, lag %g: input %d weighs %g, want %g", c.push, c.lag, i, got, want)
+			}
+		}
+		if got := first(q, q.Size())[0]; got != latent || len(c.want) != q.Observation.MeasuredSize() {
+			t.Errorf("push %g, lag %g: the latent weighs %g, want %g", c.push, c.lag, got, latent)
+		}
+	}
+}
