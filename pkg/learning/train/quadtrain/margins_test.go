@@ -38,6 +38,22 @@ func TestShareOfMargins(t *testing.T) {
 	}
 }
 
+// Robots by motors are delayed by no more than responses can be.
+func TestDelayOfMotorsIsBounded(t *testing.T) {
+	n := Nominal{Dt: 0.02, MaxLag: 0.02, MaxDelay: 8, Margins: Margins{Delay: 6}}
+	sys, _ := rotorSystem[float64](t, &n)
+	w, rng := RotorWorld(n, sys).(*train.Responding[float64]), rand.New(rand.NewPCG(1, 1))
+	most := 0.
+	for range 1000 {
+		each := []train.Response{{Gain: 1}}
+		w.Draw(rng, each)
+		most = max(most, each[0].Delay)
+	}
+	if most > train.MaxDelay || most < train.MaxDelay-0.1 {
+		t.Errorf("delays of up to %.2f steps, expected %d", most, train.MaxDelay)
+	}
+}
+
 // TestLagIsShown: what a policy sees of a response is by how much a ramp of its body rates is late, in the given unit.
 func TestLagIsShown(t *testing.T) {
 	const dt, unit = 0.02, 0.04

@@ -68,14 +68,14 @@ func (e *rotorEpisodes[F]) NonFiniteTerm(h int, t *robot.Transition[F], b int) s
 }
 
 // RotorWorld is the nominal simulator of a quadrotor that four rotors drive. Each tile of an epoch draws thrust,
-// torques, lag and delay anew. Lags are those of rotors, around the middle of the range.
+// torques and lag anew, each robot a delay. Lags are those of rotors, around the middle of the range.
 func RotorWorld[F kernel.Float](n Nominal, sys *rotors.System[F]) train.World[F] {
 	w := &train.Prior[F]{Nominal: sys, Push: func(rng *rand.Rand, w []F) { pushed(&n, rng, w) },
 		Draw: func(rng *rand.Rand) robot.System[F] {
 			lag := n.MinLag + (max(n.MaxLag, n.MinLag)-n.MinLag)*rng.Float64()
 			return sys.Vary(max(.1, 1+n.Gain*rng.NormFloat64()), 1+n.Margins.Gain*(2*rng.Float64()-1), lag/n.MeanLag())
 		}}
-	return alike(w, n.Dt, Margins{Delay: n.MaxDelay + n.Margins.Delay, Share: 1})
+	return alike(w, n.Dt, Margins{Delay: min(n.MaxDelay+n.Margins.Delay, train.MaxDelay), Share: 1})
 }
 
 // LearnedRotors is Learned of a robot that four rotors drive.
@@ -83,7 +83,7 @@ func LearnedRotors[F kernel.Float](m *vnd.Model[F], dt float64, through bool, p 
 	return alike(Learned(m, dt, through, p, Margins{}), dt, around)
 }
 
-// alike puts a world behind rotors that all answer by one gain and delay, of which each tile of an epoch draws.
+// alike puts a world behind rotors that all answer by one gain and delay, which each robot draws.
 func alike[F kernel.Float](w train.World[F], dt float64, m Margins) train.World[F] {
 	return &train.Responding[F]{World: w, Dt: dt, Draw: func(rng *rand.Rand, each []train.Response) {
 		if m.none(rng) {

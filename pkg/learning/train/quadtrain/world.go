@@ -52,7 +52,7 @@ func pushed[F kernel.Float](n *Nominal, rng *rand.Rand, w []F) {
 // MeanLag is the middle of the lags, s.
 func (n *Nominal) MeanLag() float64 { return max((n.MinLag+max(n.MaxLag, n.MinLag))/2, 1e-3) }
 
-// Margins are how far commands may be followed otherwise than the world says. Each tile of an epoch draws anew, all
+// Margins are how far commands may be followed otherwise than the world says. Each robot of an episode draws anew, all
 // three axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them
 // swing. A late link delays thrust as it delays rates: without that draw the loop of height was the first to swing.
 type Margins struct {
