@@ -24,6 +24,7 @@ const (
 	lagMemory = 1.5   // s
 	leastTurn = 0.002 // rad; what is left of a turn is not less
 	mostTurn  = 0.2   // rad; what is left of one counts as no more
+	leastLag  = 0.005 // s, unit that a policy may see; in less its numbers drown all others
 	lagPrior  = 1     // by which each half row more is less likely beforehand, as a logarithm
 
 	// unknownLag is what an unknown lag is taken for, rows: a policy that is told so flies prompt robots, and those

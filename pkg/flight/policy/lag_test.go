@@ -143,6 +143,40 @@ func TestPolicySeesTheLag(t *testing.T) {
 	}
 }
 
+// Rows of another length tell nothing of how late those of a bundle are.
+func TestLagIsForgottenWhereRowsAreOfAnotherLength(t *testing.T) {
+	l := hoverer(t)
+	var err error
+	if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
+		t.Fatal(err)
+	}
+	f := NewRunnerOf(l.NewBuffers(), l.Dt, func(t float64) quad.Reference {
+		return quad.Reference{P: so3.Vec3{X: 0.2 * math.Sin(3*t), Y: 0.2 * math.Cos(2*t)}}
+	})
+	slowLink(f, newPushed(l), 3)
+	before := f.lag()
+	l.Dt *= 2
+	if f.Swap(l.NewBuffers(), l.Dt); before == 0 || f.lag() != 0 {
+		t.Errorf("a lag of %.3f s in rows of %g s is one of %.3f s in rows of %g s", before, l.Dt/2, f.lag(), l.Dt)
+	}
+}
+
+// Nobody measures a lag for a policy that sees features or commands motors, so that it sees none.
+func TestWhoSeesNoLag(t *testing.T) {
+	o, limits := defaults(t)
+	o.Push, o.Lag = 1, 0.04
+	byMotors, err := NewRotors[float32](o, motors, 0, []int{8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Camera = someCamera()
+	for name, p := range map[string]*Policy[float32]{"features": policyThatSees(t, o, limits, 0), "motors": byMotors} {
+		if n := p.Observation.MeasuredSize(); n != 0 {
+			t.Errorf("%s: %d numbers of a push and a lag", name, n)
+		}
+	}
+}
+
 // A policy that begins to see lags keeps what it knows of pushes, and the other way about.
 func TestMeasuredInputsAreKept(t *testing.T) {
 	p, err := policyOf(t)

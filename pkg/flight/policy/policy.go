@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
@@ -31,7 +32,7 @@ func New[F kernel.Float](o Observation, l quad.Limits, latent int, hidden []int)
 	middle, half := make([]F, nA), []F{0, F(l.MaxTiltRate), F(l.MaxTiltRate), F(l.MaxYawRate)}
 	middle[0], half[0] = F(l.MaxThrust+l.MinThrust)/2, F(l.MaxThrust-l.MinThrust)/2
 	if o.BodyRates = false; len(o.Camera.Points) > 0 {
-		o.Push = 0
+		o.Push, o.Lag = 0, 0
 	}
 	p, err := within(o, middle, half, latent, hidden)
 	if err == nil {
@@ -52,7 +53,7 @@ func NewRotors[F kernel.Float](o Observation, l rotors.Limits, latent int, hidde
 	for j := range middle {
 		middle[j], half[j] = F(l.Most+l.Least)/2, F(l.Most-l.Least)/2
 	}
-	o.BodyRates, o.Push = true, 0
+	o.BodyRates, o.Push, o.Lag = true, 0, 0
 	p, err := within(o, middle, half, latent, hidden)
 	if err == nil {
 		p.Motors = &l
@@ -73,6 +74,9 @@ func within[F kernel.Float](o Observation, middle, half []F, latent int, hidden 
 		if err != nil {
 			return nil, err
 		}
+	}
+	if o.Lag > 0 && o.Lag < leastLag {
+		return nil, fmt.Errorf("observation.lag is %g s, expected 0 or at least %g s", o.Lag, leastLag)
 	}
 	actor, err := vnd.NewActor(o.Size(), latent, middle, half, hidden)
 	if err != nil {

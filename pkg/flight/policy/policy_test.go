@@ -316,6 +316,7 @@ func TestBundle(t *testing.T) {
 			set(b, func(c *config) { c.Observation.PreviewPoints = 1 << 30 })
 		},
 		"lags in units":      func(b *bundle.Bundle) { set(b, func(c *config) { c.Observation.Lag = 0.3 }) },
+		"observation.lag is": func(b *bundle.Bundle) { set(b, func(c *config) { c.Observation.Lag = 1e-9 }) },
 		"pushes in units":    func(b *bundle.Bundle) { set(b, func(c *config) { c.Observation.Push = -1 }) },
 		"hovering":           func(b *bundle.Bundle) { set(b, func(c *config) { c.Limits.MaxThrust = 9 }) },
 		"inputs":             func(b *bundle.Bundle) { set(b, func(c *config) { c.Net.Inputs++ }) },

@@ -68,6 +68,9 @@ func (p *sensor) reset() {
 func (p *sensor) follow(before *sensor) {
 	copy(p.s, before.s)
 	p.last, p.at, p.rows, p.lag = before.last, before.at, before.rows, before.lag
+	if p.dt != before.dt {
+		p.lag = lag{} // its rows were of another length
+	}
 }
 
 // add takes the state at a row's end and the mean command of the row, and returns the push of the row that the model
