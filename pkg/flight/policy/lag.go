@@ -23,7 +23,7 @@ const (
 	lagRows   = 8     // 0 … 7 rows
 	lagMemory = 1.5   // s
 	leastTurn = 0.002 // rad; what is left of a turn is not less
-	mostTurn  = 0.2   // rad; what is left of one counts as no more
+	mostTurn  = 0.05  // rad; what is left of one counts as no more
 	leastLag  = 0.005 // s, unit that a policy may see; in less its numbers drown all others
 	lagPrior  = 1     // by which each half row more is less likely beforehand, as a logarithm
 

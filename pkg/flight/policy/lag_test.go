@@ -86,6 +86,38 @@ func told(noise, commanded float64) (least, most float64) {
 	return least, most
 }
 
+// An attitude that jumps once and comes back tells nothing of a lag, and hides it for less than half a second.
+func TestLagAfterAJump(t *testing.T) {
+	for _, jump := range []float64{0.1, 0.5, 3} {
+		var l lag
+		rng := rand.New(rand.NewPCG(1, 5))
+		follow(&l, 200, 4, 0.001, rng)
+		l.add(so3.Vec3{X: jump}, so3.Vec3{}, 0.02)
+		l.add(so3.Vec3{X: -jump}, so3.Vec3{}, 0.02)
+		if follow(&l, 30, 4, 0.001, rng); math.Abs(l.mean()-4) > 0.7 {
+			t.Errorf("after a jump of %g rad %.2f rows late, expected 4", jump, l.mean())
+		}
+	}
+}
+
+// A guard that flew for a while leaves the link as late as it was; a flight that is over tells nothing of the next.
+func TestLagOutlivesTheGuard(t *testing.T) {
+	l := hoverer(t)
+	var err error
+	if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
+		t.Fatal(err)
+	}
+	f := NewRunnerOf(l.NewBuffers(), l.Dt, ground)
+	slowLink(f, newPushed(l), 4)
+	before, unknown := f.lag(), unknownLag*l.Dt
+	if f.ResetActions(); f.lag() != before || before == unknown {
+		t.Errorf("a link that was late by %.3f s is late by %.3f s after the guard flew", before, f.lag())
+	}
+	if f.Reset(); f.lag() != unknown {
+		t.Errorf("a lag of %.3f s of a flight that is over", f.lag())
+	}
+}
+
 // Whatever turns are, a lag is between none and the longest that is told.
 func TestLagIsBounded(t *testing.T) {
 	values := []float64{0, 1, -3, 1e300, math.Inf(1), math.NaN(), 1e-300}
@@ -156,7 +188,7 @@ func TestLagIsForgottenWhereRowsAreOfAnotherLength(t *testing.T) {
 	slowLink(f, newPushed(l), 3)
 	before := f.lag()
 	l.Dt *= 2
-	if f.Swap(l.NewBuffers(), l.Dt); before == 0 || f.lag() != 0 {
+	if f.Swap(l.NewBuffers(), l.Dt); before == 0 || f.lag() != unknownLag*l.Dt {
 		t.Errorf("a lag of %.3f s in rows of %g s is one of %.3f s in rows of %g s", before, l.Dt/2, f.lag(), l.Dt)
 	}
 }

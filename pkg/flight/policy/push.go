@@ -58,10 +58,10 @@ func newSensor(l *LoadedBundle) *sensor {
 	return p
 }
 
-// reset takes the robot to have hovered.
+// reset takes the robot to have hovered. Its link is as late as it was.
 func (p *sensor) reset() {
 	copy(p.s, p.settled)
-	p.at, p.rows, p.lag = math.NaN(), 0, lag{}
+	p.at, p.rows, p.lag.known = math.NaN(), 0, 0
 }
 
 // follow goes on from where another one is.

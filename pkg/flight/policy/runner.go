@@ -117,6 +117,7 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 		s.sensor.follow(before.sensor)
 	default: // it may have flown before
 		s.sensor.reset()
+		s.sensor.lag = lag{}
 	}
 	f.fading.add(&f.learned)
 	f.learned = correction{}
@@ -273,6 +274,9 @@ func (f *Runner) resetPast() {
 // ResetCorrection has the corrections from position errors begin anew.
 func (f *Runner) ResetCorrection() {
 	f.learned, f.fading, f.trim, f.hiding = correction{}, correction{}, trim{at: math.NaN()}, hiding{}
+	if f.sensor != nil {
+		f.sensor.lag = lag{}
+	}
 }
 
 // HoldCorrection keeps the corrections from position errors as they are while somebody else flies.
