@@ -62,7 +62,7 @@ func TestLagIsUnknown(t *testing.T) {
 	for _, noise := range []float64{0, 1e-6, 0.003, 0.03, 0.3} {
 		for _, commanded := range []float64{0, 0.01, 0.1} {
 			t.Run(fmt.Sprintf("%g rad of noise, %g commanded", noise, commanded), func(t *testing.T) {
-				least, most := told(noise, commanded)
+				least, most := span(noise, commanded)
 				if quiet := noise < quietTurn; !(most <= unknownLag+0.1) || !quiet && least < unknownLag-0.1 {
 					t.Errorf("told to be %.2f to %.2f rows late", least, most)
 				}
@@ -71,8 +71,8 @@ func TestLagIsUnknown(t *testing.T) {
 	}
 }
 
-// told is how late a robot is told to be in 10 s of turns and commands that are random, rad, in rows.
-func told(noise, commanded float64) (least, most float64) {
+// span is how late a robot is told to be in 10 s of turns and commands that are random, rad, in rows.
+func span(noise, commanded float64) (least, most float64) {
 	var l lag
 	rng := rand.New(rand.NewPCG(1, 3))
 	random := func(size float64) so3.Vec3 {

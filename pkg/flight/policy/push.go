@@ -93,7 +93,7 @@ func (p *sensor) add(t float64, s *quad.State, c *quad.Command, z []float32) (pu
 	}
 	if p.rows > feltAfter {
 		back := quadrotor.State(p.s).Q.Conj()
-		p.lag.add(so3.Log(back.Mul(s.Q)), so3.Log(back.Mul(expected.Q)), dt)
+		p.lag.add(so3.Log(back.Mul(s.Q)).Scale(p.dt/dt), so3.Log(back.Mul(expected.Q)), dt)
 	}
 	p.s, p.next = p.next, p.s
 	p.last, p.at = s.V, t
