@@ -81,7 +81,11 @@ func (m *Margins) none(rng *rand.Rand) bool { return m.Share < 1 && rng.Float64(
 
 // draw writes a response for each action, in place of those without gain, delay and lag.
 func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
-	const share, span = 0.7, 4 // that overshoot; greatest frequency over the least
+	const share, span = 0.7, 4  // that overshoot; greatest frequency over the least
+	const mostThrustDelay = 2.0 // steps: turns tell how late body rates follow, but nothing tells it of thrust
+	if m.Delay > 0 {
+		each[0].Delay = min(m.Delay, mostThrustDelay) * rng.Float64()
+	}
 	if m.none(rng) {
 		return
 	}
@@ -90,7 +94,7 @@ func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
 		least := train.Damping(m.Overshoot)
 		r.Frequency, r.Damping = m.Frequency*math.Pow(span, rng.Float64()), least+(1-least)*rng.Float64()
 	}
-	each[0] = train.Response{Gain: 1, Delay: r.Delay}
+	each[0].Delay = max(each[0].Delay, r.Delay)
 	for j := 1; j < len(each); j++ {
 		each[j] = r
 	}
