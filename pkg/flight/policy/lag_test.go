@@ -102,13 +102,7 @@ func TestLagAfterAJump(t *testing.T) {
 
 // A guard that flew for a while leaves the link as late as it was; a flight that is over tells nothing of the next.
 func TestLagOutlivesTheGuard(t *testing.T) {
-	l := hoverer(t)
-	var err error
-	if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
-		t.Fatal(err)
-	}
-	f := NewRunnerOf(l.NewBuffers(), l.Dt, ground)
-	slowLink(f, newPushed(l), 4)
+	l, f := slowLink(t, 4)
 	before, unknown := f.lag(), unknownLag*l.Dt
 	if f.ResetActions(); f.lag() != before || before == unknown {
 		t.Errorf("a link that was late by %.3f s is late by %.3f s after the guard flew", before, f.lag())
@@ -138,8 +132,18 @@ func TestLagIsBounded(t *testing.T) {
 	}
 }
 
-// slowLink flies a path while commands arrive so many rows late: not for long, for the policy knows no such link.
-func slowLink(f *Runner, w *pushed, late int) {
+// slowLink has flown a policy that sees lags along a path while commands arrived so many rows late: not for long, for
+// it knows no such link.
+func slowLink(t *testing.T, late int) (*LoadedBundle, *Runner) {
+	t.Helper()
+	l := hoverer(t)
+	var err error
+	if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
+		t.Fatal(err)
+	}
+	f, w := NewRunnerOf(l.NewBuffers(), l.Dt, func(t float64) quad.Reference {
+		return quad.Reference{P: so3.Vec3{X: 0.2 * math.Sin(3*t), Y: 0.2 * math.Cos(2*t)}}
+	}), newPushed(l)
 	var sent []quad.Command
 	for k := range 80 {
 		at, s := float64(k)*w.dt, w.state()
@@ -148,20 +152,13 @@ func slowLink(f *Runner, w *pushed, late int) {
 		arrived := sent[max(0, k-late)]
 		w.step(&arrived, so3.Vec3{})
 	}
+	return l, f
 }
 
 func TestPolicySeesTheLag(t *testing.T) {
 	for _, late := range []int{0, 2, 4} {
 		t.Run(fmt.Sprintf("%d rows", late), func(t *testing.T) {
-			l := hoverer(t)
-			var err error
-			if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
-				t.Fatal(err)
-			}
-			f := NewRunnerOf(l.NewBuffers(), l.Dt, func(t float64) quad.Reference {
-				return quad.Reference{P: so3.Vec3{X: 0.2 * math.Sin(3*t), Y: 0.2 * math.Cos(2*t)}}
-			})
-			slowLink(f, newPushed(l), late)
+			l, f := slowLink(t, late)
 			seen := 0.04 * float64(f.Inputs()[f.policy.Observation.Size()-1])
 			if want := float64(late) * l.Dt; math.Abs(seen-want) > 0.01 || math.Abs(seen-f.lag()) > 1e-6 {
 				t.Errorf("a lag of %.3f s is seen as %.3f s, and kept as %.3f s", want, seen, f.lag())
@@ -177,15 +174,7 @@ func TestPolicySeesTheLag(t *testing.T) {
 
 // Rows of another length tell nothing of how late those of a bundle are.
 func TestLagIsForgottenWhereRowsAreOfAnotherLength(t *testing.T) {
-	l := hoverer(t)
-	var err error
-	if l.Policy, err = l.Policy.WithMeasured(1, 0.04); err != nil {
-		t.Fatal(err)
-	}
-	f := NewRunnerOf(l.NewBuffers(), l.Dt, func(t float64) quad.Reference {
-		return quad.Reference{P: so3.Vec3{X: 0.2 * math.Sin(3*t), Y: 0.2 * math.Cos(2*t)}}
-	})
-	slowLink(f, newPushed(l), 3)
+	l, f := slowLink(t, 3)
 	before := f.lag()
 	l.Dt *= 2
 	if f.Swap(l.NewBuffers(), l.Dt); before == 0 || f.lag() != unknownLag*l.Dt {
