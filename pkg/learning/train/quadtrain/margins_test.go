@@ -1,7 +1,6 @@
 package quadtrain
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -106,20 +105,7 @@ func TestLagIsAnswered(t *testing.T) {
 	m := fitted[float32](t, rand.New(rand.NewPCG(1, 1)))
 	clear(m.Output)
 	w := Learned(m, 0.02, false, Pushes{Lag: 0.04}, Margins{Delay: 6, Share: 0.7})
-	r, err := Run(context.Background(), c, w, 0.02, Options{Seed: 1, Tasks: k, Limits: limits()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trials := trials(w, k, 64)
-	seen, err := trials.Fly(r.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Policy.Norm.Scale[r.Policy.Observation.Size()-1] = 0
-	unseen, err := trials.Fly(r.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seen, unseen := learned(t, c, w, k, 64, 1)
 	t.Logf("errs by %.4f m where lags are seen, by %.4f m where not", seen, unseen)
 	if !(seen < 0.2) || !(unseen > 1.2*seen) {
 		t.Errorf("errs by %.4f m where lags are seen, by %.4f m where not", seen, unseen)
