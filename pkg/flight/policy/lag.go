@@ -9,8 +9,9 @@ import (
 
 // lag tells how much later than the model expects a robot turns after its commands: a link that is slow, an autopilot
 // that is soft. It compares what turns are with what the model expected some half rows before (maximum likelihood of
-// white noise of any strength, with forgetting). As far as none of that explains the turns, the lag is unknown: a robot
-// that hardly turns does not tell it, nor do states that are made of commands. The zero value has seen nothing.
+// white noise of any strength, with forgetting). As far as none of that explains the turns, the lag is unknown: so it
+// is of states that are made of commands. A robot that hardly turns is taken for prompt. The zero value has seen
+// nothing.
 type lag struct {
 	expected [lagRows]so3.Vec3      // turns by the model, the newest first, rad in the body
 	known    int                    // of them
