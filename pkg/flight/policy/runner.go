@@ -50,7 +50,7 @@ type Buffers struct {
 	policy *Policy[float32]
 	z      []float32 // [Z] that the network sees
 	newest []float32 // [Z] that was set last
-	rows   int       // latents in the mean z
+	mean   latents   // of which z is the mean
 	past   []float32 // [K][A], eldest first
 	ref    []float32
 	ahead  []quad.Reference // at the look-aheads, as the task has it
@@ -65,9 +65,9 @@ type Buffers struct {
 // NewBuffers makes a policy ready.
 func NewBuffers(p *Policy[float32]) *Buffers {
 	s := &Buffers{policy: p, tape: p.Net.NewTape(1, 1), z: make([]float32, p.Latent),
-		newest: make([]float32, p.Latent), past: make([]float32, p.Observation.PastActions*nA),
-		ref: make([]float32, p.Observation.RefSize()), x: make([]float32, p.Net.Inputs),
-		ahead: make([]quad.Reference, p.Observation.PreviewPoints)}
+		newest: make([]float32, p.Latent), mean: latents{off: make([]float32, p.Latent)},
+		past: make([]float32, p.Observation.PastActions*nA), ref: make([]float32, p.Observation.RefSize()),
+		x: make([]float32, p.Net.Inputs), ahead: make([]quad.Reference, p.Observation.PreviewPoints)}
 	if n := p.Observation.Camera.Size(); n > 0 {
 		s.seen, s.hidden = make([]float32, n), make([]float32, p.Observation.Shown())
 		if p.Observation.Camera.StateFree {
@@ -122,7 +122,7 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 	f.fading.add(&f.learned)
 	f.learned = correction{}
 	f.hiding = hiding{share: f.hiding.share} // errors of two policies tell nothing of answers
-	if s.rows = 0; len(s.z) == len(before.z) {
+	if s.mean.begin(); len(s.z) == len(before.z) {
 		copy(s.z, before.z)
 	} else {
 		clear(s.z)
@@ -147,14 +147,14 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 func (f *Runner) SetLatent(z []float32) {
 	if len(z) != len(f.z) {
 		clear(f.z)
-		f.rows = 0
+		f.mean.begin()
 		return
 	}
-	if f.rows > 0 && slices.Equal(z, f.newest) { // a tick between two rows
+	if f.mean.rows > 0 && slices.Equal(z, f.newest) { // a tick between two rows
 		return
 	}
 	copy(f.newest, z)
-	f.rows = f.policy.LatentMean.add(f.z, f.rows, z, f.Hidden())
+	f.policy.LatentMean.add(f.z, &f.mean, z, f.Hidden())
 }
 
 // Hidden is how much of what moves of push and latent the policy does not see, from 0 to 1.

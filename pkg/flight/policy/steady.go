@@ -88,31 +88,3 @@ func (k *Integral) step(moved, err so3.Vec3, dt float64) so3.Vec3 {
 	err = err.Shorten(k.Error)
 	return moved.Add(err.Scale(min(min(dt, longestTick)/k.Time, 1))).Shorten(k.Limit)
 }
-
-// LatentMean takes the mean of the newest latents for as long as each stays near it. One that is further off begins the
-// mean anew: there the condition changes. In steady flight latents are noisy, and their noise shakes a stiff policy.
-// A load on a cable has them swing to and fro: of a swing the mean is what stays.
-type LatentMean struct {
-	Rows  int     `param:"rows" default:"200" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
-	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
-}
-
-// add takes z into a mean of n latents, and returns of how many it is then. hidden is that of Runner.Hidden.
-func (m *LatentMean) add(mean []float32, n int, z []float32, hidden float64) int {
-	var square float64
-	for j, x := range z {
-		d := (1 - hidden) * float64(x-mean[j])
-		square += d * d
-	}
-	if n = min(n+1, m.Rows); !(square <= m.Reset*m.Reset) {
-		n = 1
-	}
-	if n <= 1 {
-		copy(mean, z)
-		return 1
-	}
-	for j, x := range z {
-		mean[j] += (x - mean[j]) / float32(n)
-	}
-	return n
-}

@@ -140,8 +140,8 @@ func TestLatentMeanCalmsNoiseAndFollowsChanges(t *testing.T) {
 		set(0.5)
 	}
 	f.SetLatent(z)
-	n := f.rows
-	if f.SetLatent(z); f.rows != n {
+	n := f.mean.rows
+	if f.SetLatent(z); f.mean.rows != n {
 		t.Error("a latent that stays counts twice")
 	}
 	if f.SetLatent(nil); norm(0) != 0 {
