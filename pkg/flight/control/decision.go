@@ -47,7 +47,7 @@ func (l *Loop) SetAutopilotLands(lands bool) { l.lands = lands }
 func (l *Loop) decide(now int64, q *Request, target so3.Vec3, d *Decision) {
 	in := guard.Input{Now: seconds(now, l.origin), Stamp: seconds(l.stamp, l.origin), State: l.state,
 		NoCommand: q == nil, NotOffboard: l.notOffboard, AutopilotLands: l.lands,
-		TwoSources: l.track.mixed.found(l.stamp)}
+		TwoSources: l.track.mixed.found(l.stamp), AttitudeLeapt: l.track.turns.found(l.stamp)}
 	if q != nil {
 		in.Command, in.FrameAge = q.Command, q.FrameAge
 	}

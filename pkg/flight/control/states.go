@@ -56,6 +56,10 @@ func (l *Loop) AddSample(m *Sample) bool {
 		if l.late(m.Stamp) {
 			return false
 		}
+		if l.track.turns.add(s.Q, m.Stamp) {
+			l.validity = OffTrack
+			return false
+		}
 	} else {
 		switch l.track.add(&s, m.Stamp) {
 		case leftOut:

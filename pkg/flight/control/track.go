@@ -16,6 +16,7 @@ type track struct {
 	newestAt int64    // stamp of the first sample there, ns
 	young    bool     // the track has one sample
 	mixed    mixture
+	turns    turnLeap
 }
 
 const (
@@ -65,7 +66,7 @@ func (k *track) add(s *quad.State, stamp int64) outcome {
 	expected := k.p.Add(k.v.Scale(dt))
 	off := s.P.Sub(expected)
 	far := off.Norm() > offTrack+offSpeed*dt+offForce*dt*dt
-	turned := so3.Log(k.q.Conj().Mul(s.Q)).Norm() > offTurn+offRate*dt
+	turned := k.turns.add(s.Q, stamp) || so3.Log(k.q.Conj().Mul(s.Q)).Norm() > offTurn+offRate*dt
 	skip := (far || turned) && since < longestSkip && !repeated // one that repeats itself is the guard's to find
 	k.mixed.add(stamp, skip)
 	if skip {

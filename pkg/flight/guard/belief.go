@@ -19,16 +19,17 @@ type belief struct {
 	stamp float64  // of the last state given, believed or not, s; −Inf before the first
 	known bool     // a state was believed once
 
-	rejected  bool    // the last state was not believed
-	candidate motion  // of that state
-	agreedFor float64 // time for which such states agreed among themselves, s
-	paused    bool    // the candidate is the belief itself, should the clock have leapt and no time have passed
-	elsewhere bool    // they were believed in the end: the frame is not what it was, or it has moved on unseen
-	stalled   bool    // the clock leapt on, and no state since then was seen
-	unsure    float64 // stamp up to which it is not known what still acts, s
-	struck    bool    // the floor stopped it hard
-	raised    float64 // m by which the frame was moved up since the robot flies, as jumps that were believed show
-	unproven  bool    // the first state after a stall stands on the ground, and nothing else says so yet
+	attitudeLeapt bool    // the attitude of the next state has leapt
+	rejected      bool    // the last state was not believed
+	candidate     motion  // of that state
+	agreedFor     float64 // time for which such states agreed among themselves, s
+	paused        bool    // the candidate is the belief itself, should the clock have leapt and no time have passed
+	elsewhere     bool    // they were believed in the end: the frame is not what it was, or it has moved on unseen
+	stalled       bool    // the clock leapt on, and no state since then was seen
+	unsure        float64 // stamp up to which it is not known what still acts, s
+	struck        bool    // the floor stopped it hard
+	raised        float64 // m by which the frame was moved up since the robot flies, as jumps that were believed show
+	unproven      bool    // the first state after a stall stands on the ground, and nothing else says so yet
 }
 
 // WindMemory is the time constant of the wind's observer, s.
@@ -82,7 +83,7 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, an
 		expected.state.V.Z, expected.state.Q = s.V.Z, s.Q
 		agrees = b.agrees(s, &expected.state, dt)
 	}
-	if agrees {
+	if agrees && !b.attitudeLeapt {
 		off := s.V.Sub(expected.state.V)
 		b.wind = b.wind.Add(off.Scale(dt / (velocityMemory * WindMemory))).Shorten(quad.Gravity)
 		observed := *s

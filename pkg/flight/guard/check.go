@@ -76,7 +76,12 @@ func (g *Guard) checkSample(in *Input) Cause {
 	fresh := false
 	if in.Stamp != g.sampled {
 		g.sampled = in.Stamp
-		fresh = g.detector.add(&in.State, in.Stamp, &g.belief.plant)
+		if in.AttitudeLeapt != g.attitudeLeapt { // what came before says nothing of turns
+			g.detector.begin(&in.State, in.Stamp, &g.belief.plant)
+		} else {
+			fresh = g.detector.add(&in.State, in.Stamp, &g.belief.plant)
+		}
+		g.attitudeLeapt = in.AttitudeLeapt
 	}
 	flying := g.flying()
 	if !flying && !g.lifted() || !g.mode.Aloft() && !g.config.Flying(&in.State) { // it stands
@@ -146,6 +151,7 @@ func (g *Guard) updateBelief(in *Input) {
 		velocity = g.velocity(in, velocity)
 	}
 	low := g.mode.Aloft() && g.low(&in.State)
+	g.belief.attitudeLeapt = in.AttitudeLeapt && g.flying()
 	believed := g.belief.update(&in.State, velocity, in.Stamp, low, g.mode == Landing && g.drifts(),
 		g.upDrift())
 	if late, found := g.lateSinceGap(); found && !in.NotOffboard && g.config.Flying(&in.State) {

@@ -27,6 +27,9 @@ type Input struct {
 	// TwoSources says that states of another source come between, and are left out.
 	TwoSources bool
 
+	// AttitudeLeapt says that the attitude leapt as no robot turns, and stays there.
+	AttitudeLeapt bool
+
 	// AutopilotLands says that the autopilot lands by itself, without a position from here, once no commands come.
 	AutopilotLands bool
 }
@@ -53,27 +56,28 @@ type Guard struct {
 	notOffboard  bool    // the command was not followed
 	saturatedFor float64 // time for which the policy asked for the limits, s
 
-	now         float64 // of the last tick, NaN before the first, s
-	inMode      float64 // time in the mode, s
-	lawFlew     bool    // in the mode before
-	wellFor     float64 // time without a fault, s
-	cause       Cause   // of the trip
-	violation   Cause   // of the last tick
-	counts      [causeCount]uint64
-	sampled     float64           // stamp of the newest sample looked at, s
-	suspected   Cause             // of the source of states
-	hiddenDelay float64           // by which stamps are younger than states, s
-	leaps       int               // samples in a row that leapt ahead to where the robot is
-	leaptAt     float64           // when such a leap ended it, s
-	promptSince float64           // when it was over, s
-	driftedAt   float64           // when the position last drifted, s
-	kinkAt      float64           // when its newest kink was found first, s
-	driftUp     float64           // m/s by which the source drifts upwards, or the robot was pushed, before that
-	kinkUp      float64           // m/s more of it since then
-	twistedAt   float64           // when velocities last contradicted positions, s
-	lostLanding bool              // the state was lost in a landing, which goes on where there is one again
-	leftAt      float64           // when commands were not followed any more of a robot that may fly, s
-	foundAt     [maxFound]float64 // when the law went on from a state that was there again, the newest first, s
+	now           float64 // of the last tick, NaN before the first, s
+	inMode        float64 // time in the mode, s
+	lawFlew       bool    // in the mode before
+	wellFor       float64 // time without a fault, s
+	cause         Cause   // of the trip
+	violation     Cause   // of the last tick
+	counts        [causeCount]uint64
+	sampled       float64           // stamp of the newest sample looked at, s
+	suspected     Cause             // of the source of states
+	attitudeLeapt bool              // the newest attitude had leapt
+	hiddenDelay   float64           // by which stamps are younger than states, s
+	leaps         int               // samples in a row that leapt ahead to where the robot is
+	leaptAt       float64           // when such a leap ended it, s
+	promptSince   float64           // when it was over, s
+	driftedAt     float64           // when the position last drifted, s
+	kinkAt        float64           // when its newest kink was found first, s
+	driftUp       float64           // m/s by which the source drifts upwards, or the robot was pushed, before that
+	kinkUp        float64           // m/s more of it since then
+	twistedAt     float64           // when velocities last contradicted positions, s
+	lostLanding   bool              // the state was lost in a landing, which goes on where there is one again
+	leftAt        float64           // when commands were not followed any more of a robot that may fly, s
+	foundAt       [maxFound]float64 // when the law went on from a state that was there again, the newest first, s
 
 	holdPoint  so3.Vec3 // where the law holds
 	yaw        float64

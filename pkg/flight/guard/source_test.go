@@ -144,3 +144,32 @@ func TestTransitions(t *testing.T) {
 		}
 	}
 }
+
+// An attitude that leapt is not believed, however small the leap: not for as long as another jump is not. What is there
+// in the end is another frame. One that is back before is the robot's.
+func TestLeapOfTheAttitude(t *testing.T) {
+	for name, c := range map[string]struct {
+		ticks     int // that it lasts
+		elsewhere bool
+	}{"for a moment": {20, false}, "for ever": {60, true}} {
+		g := newGuard(t)
+		healthy(t, g, 50)
+		for k := range 60 {
+			in := hovering(50 + k)
+			if k < c.ticks {
+				in.State.Q = so3.Exp(so3.Vec3{X: 0.1})
+				in.AttitudeLeapt = k < 29 // for 0.6 s, as control says it
+			}
+			g.Tick(&in)
+			if k < 25 && (g.Stage() != Blind && k < c.ticks || g.Tripped() != Jump) {
+				t.Fatalf("%s: tick %d: %v for %v", name, k, g.Stage(), g.Tripped())
+			}
+			if k == 0 && g.belief.state.Q.Tilt() > 0.01 {
+				t.Errorf("%s: believed by %.2f rad", name, g.belief.state.Q.Tilt())
+			}
+		}
+		if g.belief.elsewhere != c.elsewhere || g.belief.rejected {
+			t.Errorf("%s: elsewhere %v, rejected %v", name, g.belief.elsewhere, g.belief.rejected)
+		}
+	}
+}
