@@ -276,16 +276,26 @@ func distance(curve []so3.Vec3, p so3.Vec3) float64 {
 	return math.Sqrt(least)
 }
 
-// thrustStep wants the swap to change the commanded thrust by no more than it changes without one, and some m/s².
+// thrustStep wants the swap to change the commanded thrust by no more than it usually changes without one, and some
+// m/s². A policy answers the noise of its states: its steps in one span say little of those in the next.
 func thrustStep(limit, span float64) func(r *Run) []Check {
 	return func(r *Run) []Check {
 		t, err := r.twin()
 		if err != nil {
 			return []Check{{err.Error(), 1, 0, ""}}
 		}
-		usual := t.thrustStep(r.Onset, span)
-		return []Check{{"step of the thrust", max(0, r.thrustStep(r.Onset, span)-usual), limit, "m/s²"}}
+		step := r.thrustStep(r.Onset, span) - t.usualStep(r.Onset, span)
+		return []Check{{"step of the thrust", max(0, step), limit, "m/s²"}}
 	}
+}
+
+// usualStep is the mean of thrustStep in spans of the second before a time, and of that after it, m/s².
+func (r *Run) usualStep(at, span float64) (mean float64) {
+	n := int(math.Round(1 / span))
+	for i := -n; i < n; i++ {
+		mean += r.thrustStep(at+span*float64(i), span) / float64(2*n)
+	}
+	return mean
 }
 
 // thrustStep is the greatest change of the commanded thrust from tick to tick in a span from a time on, m/s².

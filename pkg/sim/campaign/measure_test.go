@@ -151,3 +151,23 @@ func TestThrustThatThePolicyTakesAway(t *testing.T) {
 		t.Errorf("under the guard: cut for %g s, expected 0.2", f.Cut)
 	}
 }
+
+// How much thrust usually changes from tick to tick is told by two seconds, not by the five ticks of a swap: a policy
+// that answers noise may be calm in those, or not.
+func TestUsualStepOfTheThrust(t *testing.T) {
+	const span = 0.1
+	r := still()
+	for i := range r.Ticks {
+		if k := &r.Ticks[i]; k.T < r.Onset-0.05 || k.T > r.Onset+0.15 {
+			k.Command.Thrust += float64(i % 2) // steps of 1 m/s²
+		}
+	}
+	if now, usual := r.thrustStep(r.Onset, span), r.usualStep(r.Onset, span); now != 0 || math.Abs(usual-1) > 0.15 {
+		t.Errorf("a calm moment: %.2f m/s² there, usually %.2f, expected 0 and about 1", now, usual)
+	}
+	r = still()
+	r.Ticks[50].Command.Thrust += 8
+	if now, usual := r.thrustStep(r.Onset, span), r.usualStep(r.Onset, span); math.Abs(now-8) > 1e-9 || usual > 1 {
+		t.Errorf("one step: %.2f m/s² there, usually %.2f, expected 8 and less than 1", now, usual)
+	}
+}
