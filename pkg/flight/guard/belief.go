@@ -99,6 +99,10 @@ func (b *belief) update(s *quad.State, velocity so3.Vec3, stamp float64, low, an
 		b.accept(s, stamp, hoverCommand)
 		return true
 	}
+	if acting, found := b.cutOff(s, stamp, elapsed); found && !low && !b.attitudeLeapt {
+		b.accept(s, stamp, acting)
+		return true
+	}
 	if stamp < b.unsure && s.P.Sub(expected.state.P).Norm() <= b.jump+astray*elapsed {
 		b.accept(s, stamp, expected.acting)
 		return true

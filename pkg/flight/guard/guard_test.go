@@ -240,6 +240,16 @@ type world struct {
 	slope   float64 // of the floor about y, rad
 	load    float64 // that hangs from a slack cable, as a share of the robot
 	cable   float64 // m
+	cutOff  bool    // commands do not reach it
+	newest  quad.Command
+}
+
+// receive returns the command that reached the robot last.
+func (w *world) receive(c quad.Command) quad.Command {
+	if !w.cutOff {
+		w.newest = c
+	}
+	return w.newest
 }
 
 // flyGuarded runs w.hz ticks a second for some seconds: policy asks, spoil changes the guard's input, see the truth.
@@ -255,7 +265,7 @@ func flyGuarded(g *Guard, w *world, policy quad.Controller, seconds float64, spo
 			in.Stamp = t
 		}
 		spoil(t, &in)
-		c := g.Tick(&in)
+		c := w.receive(g.Tick(&in))
 		for range 1000 / hz {
 			w.move(c)
 		}

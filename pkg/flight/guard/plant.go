@@ -35,6 +35,9 @@ type plant struct {
 	sent     [remembered]sentCommand // ring
 	newest   int
 	n        int
+
+	lost     bool    // what was sent from lostFrom on has not reached the robot
+	lostFrom float64 // s
 }
 
 type sentCommand struct {
@@ -68,7 +71,7 @@ func (p *plant) held(from, to float64) (mean quad.Command) {
 	span, end := to-from, to
 	for i := 0; i < p.n && end > from; i++ {
 		s := &p.sent[(p.newest-i+remembered)%remembered]
-		if s.at >= end {
+		if s.at >= end || p.lost && s.at >= p.lostFrom {
 			continue
 		}
 		begin := max(s.at, from)

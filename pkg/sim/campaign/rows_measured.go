@@ -34,6 +34,9 @@ func processRows() []Row {
 			Judge: judge(common, backWithout)},
 		{ID: "37", Name: "partition of 50 ms–10 s, or loss of 1–30 %", Pass: "common", Plan: partition,
 			Judge: judge(common)},
+		{ID: "37b", Name: "partition of 0.1–0.4 s, which no autopilot notices", Pass: "common",
+			Plan:  func(r *Run) { r.cut(r.between(0.1, 0.4, "cut for %.2f s")) },
+			Judge: judge(common)},
 	}
 }
 
@@ -43,14 +46,18 @@ func during(length float64) func(t float64) bool { return func(t float64) bool {
 // partition plans a network that is cut for a time, or that loses messages.
 func partition(r *Run) {
 	if r.rng.IntN(2) == 0 {
-		length := r.between(0.05, 10, "cut for %.2f s")
-		r.Mocap = dropOut(length)
-		r.Sent = func(t float64) bool { return t >= length }
+		r.cut(r.between(0.05, 10, "cut for %.2f s"))
 		return
 	}
 	share := r.between(0.01, 0.3, "%.2f lost")
 	r.Mocap = func(float64, *Sample) bool { return r.rng.Float64() >= share }
 	r.Sent = func(float64) bool { return r.rng.Float64() >= share }
+}
+
+// cut loses states and commands for some seconds.
+func (r *Run) cut(length float64) {
+	r.Mocap = dropOut(length)
+	r.Sent = func(t float64) bool { return t >= length }
 }
 
 // measurements are flights that no number of the list has: detection times, false alarms, flight quality.
