@@ -29,7 +29,8 @@ const (
 	lagPrior  = 1     // by which each half row more is less likely beforehand, as a logarithm
 
 	// unknownLag is what an unknown lag is taken for, rows: a policy that is told so flies prompt robots, and those
-	// that are four rows late.
+	// that are four rows late. One row less costs a late robot more than it gains a prompt one, one more the other way
+	// about (docs/decisions/0051).
 	unknownLag = 2
 	fewRows    = 10     // of as many rows chance explains half
 	quietTurn  = 0.0045 // rad; what is left of a turn need not be explained

@@ -40,6 +40,19 @@ func TestShareOfMargins(t *testing.T) {
 	}
 }
 
+// Where body rates are as the world says thrust is late by two steps at most, and by no more than commands may be.
+func TestThrustIsLateByTwoSteps(t *testing.T) {
+	for delay, want := range map[float64]float64{0: 0, 1: 1, 2: 2, 4: 2} {
+		m, most := Margins{Gain: 0.1, Delay: delay, Overshoot: 0.25, Frequency: 15}, 0. // a share of none
+		for _, each := range drawnBy(&m, 1000) {
+			most = max(most, each[0].Delay)
+		}
+		if most > want || most < 0.98*want {
+			t.Errorf("delays of up to %g steps: thrust comes up to %.2f steps late, expected %g", delay, most, want)
+		}
+	}
+}
+
 // Robots by motors are delayed by no more than responses can be.
 func TestDelayOfMotorsIsBounded(t *testing.T) {
 	n := Nominal{Dt: 0.02, MaxLag: 0.02, MaxDelay: 8, Margins: Margins{Delay: 6}}

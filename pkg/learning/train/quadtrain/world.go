@@ -55,12 +55,14 @@ func (n *Nominal) MeanLag() float64 { return max((n.MinLag+max(n.MaxLag, n.MinLa
 // Margins are how far commands may be followed otherwise than the world says. Each robot of an episode draws anew, all
 // three axes alike. Rate loops of autopilots are of second order: a policy that knows lags alone makes some of them
 // swing. A late link delays thrust as it delays rates: without that draw the loop of height was the first to swing.
+// Where Delay is above 0 thrust comes late in any robot, by up to 2 steps: turns tell a policy how late body rates
+// follow, and nothing tells it of thrust.
 type Margins struct {
 	Gain      float64 `param:"gain" default:"0.2" min:"0" max:"0.9" doc:"greatest deviation of the gain of body rates from 1"`
-	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"6" unit:"steps" doc:"greatest delay of commands beside that of the model"`
+	Delay     float64 `param:"delay" default:"0.0" min:"0" max:"6" unit:"steps" doc:"greatest delay of commands beside that of the model; above 0 thrust is late in any draw, by up to 2 of these"`
 	Overshoot float64 `param:"overshoot" default:"0.35" min:"0" max:"0.9" doc:"greatest overshoot of body rates after a step, as a share of it; 0: none overshoots"`
 	Frequency float64 `param:"frequency" default:"12" min:"1" max:"1000" unit:"rad/s" doc:"least natural frequency of body rates that overshoot"`
-	Share     float64 `param:"share" default:"1.0" min:"0" max:"1" doc:"share of draws in which commands are followed otherwise at all"`
+	Share     float64 `param:"share" default:"1.0" min:"0" max:"1" doc:"share of draws in which body rates are followed otherwise at all"`
 }
 
 // respond puts a world behind the responses that m draws; without margins it is the world itself. A policy sees lags of
@@ -76,13 +78,13 @@ func respond[F kernel.Float](w train.World[F], dt float64, m Margins, unit float
 	return r
 }
 
-// none draws whether commands are followed as the world says.
+// none draws whether body rates are followed as the world says.
 func (m *Margins) none(rng *rand.Rand) bool { return m.Share < 1 && rng.Float64() >= m.Share }
 
 // draw writes a response for each action, in place of those without gain, delay and lag.
 func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
-	const share, span = 0.7, 4  // that overshoot; greatest frequency over the least
-	const mostThrustDelay = 2.0 // steps: turns tell how late body rates follow, but nothing tells it of thrust
+	const overshooting, span = 0.7, 4 // share of the others; greatest frequency over the least
+	const mostThrustDelay = 2.0       // steps, where body rates are followed as the world says
 	if m.Delay > 0 {
 		each[0].Delay = min(m.Delay, mostThrustDelay) * rng.Float64()
 	}
@@ -90,7 +92,7 @@ func (m *Margins) draw(rng *rand.Rand, each []train.Response) {
 		return
 	}
 	r := train.Response{Gain: 1 + m.Gain*(2*rng.Float64()-1), Delay: m.Delay * rng.Float64()}
-	if m.Overshoot > 0 && rng.Float64() < share {
+	if m.Overshoot > 0 && rng.Float64() < overshooting {
 		least := train.Damping(m.Overshoot)
 		r.Frequency, r.Damping = m.Frequency*math.Pow(span, rng.Float64()), least+(1-least)*rng.Float64()
 	}
