@@ -125,6 +125,38 @@ func TestPaceWithoutSamples(t *testing.T) {
 	}
 }
 
+// Where the clock is set back, and that of the stamps is not, ticks go on at the rate. One stamp that runs ahead
+// changes nothing.
+func TestPaceWhereTheClockIsSetBack(t *testing.T) {
+	const ms = int64(1e6)
+	for name, c := range map[string]struct {
+		back, ahead int64 // ms by which the clock is set back, and by which one stamp is ahead
+		lost        int   // ticks, at most
+	}{
+		"nothing": {0, 0, 1}, "the clock": {1400, 0, 3}, "one stamp": {0, 1400, 1}, "both": {1400, 700, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, ticks := NewScheduler(20*ms), 0
+			for k := range int64(800) { // 4 s
+				at := 10_000 + 5*k
+				stamp, now := at, at+8
+				if k >= 400 {
+					now -= c.back
+				}
+				if k == 500 {
+					stamp += c.ahead
+				}
+				if p.DueAtSample(stamp*ms, now*ms) || p.DueByClock(now*ms) {
+					ticks++
+				}
+			}
+			if missing := 200 - ticks; missing > c.lost || missing < -c.lost || p.Missed() > 1 {
+				t.Errorf("%d ticks of 200, %d missed", ticks, p.Missed())
+			}
+		})
+	}
+}
+
 // What goes in comes out, in order; what finds no space is counted.
 func TestRing(t *testing.T) {
 	r := NewRing(8, func() int { return 0 })
