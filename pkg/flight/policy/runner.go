@@ -106,9 +106,7 @@ func (f *Runner) SetPolicy(p *Policy[float32]) { f.Swap(NewBuffers(p), f.dt) }
 // begins anew, for what one policy lacks in a wind another has, and the old one fades.
 func (f *Runner) Swap(s *Buffers, dt float64) {
 	before := f.Buffers
-	if f.actions > 0 && s.policy.Motors == nil && !f.transfer.fades() {
-		f.transfer = transfer{from: before.policy.Command(f.u), due: true}
-	}
+	f.goOn(s.policy)
 	f.Buffers = s
 	switch {
 	case s.sensor == nil: // nothing of it is put on trial, nor hidden
@@ -146,6 +144,9 @@ func (f *Runner) Swap(s *Buffers, dt float64) {
 // another size is the prior mean, 0.
 func (f *Runner) SetLatent(z []float32) {
 	if len(z) != len(f.z) {
+		if f.mean.rows > 0 { // what the prior mean asks for may be far from what the latent did
+			f.goOn(f.policy)
+		}
 		clear(f.z)
 		f.mean.begin()
 		return

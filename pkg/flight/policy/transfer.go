@@ -14,6 +14,13 @@ type transfer struct {
 	share [nA]float64  // of the actions, what is left of the difference
 }
 
+// goOn has the next command go on from the last one, and lead to those of a policy.
+func (f *Runner) goOn(to *Policy[float32]) {
+	if f.actions > 0 && to.Motors == nil && !f.transfer.fades() {
+		f.transfer = transfer{from: f.policy.Command(f.u), due: true}
+	}
+}
+
 // transferTime is how long the difference takes to fade to 1/e, s.
 const transferTime = 0.15
 

@@ -45,6 +45,33 @@ func TestSwapIsBumpless(t *testing.T) {
 	}
 }
 
+// Where latents end the command goes on from where it was: what the prior mean asks for may be far from it.
+func TestLatentsEndWithoutABump(t *testing.T) {
+	const dt, Z = 0.02, 3
+	p := somePolicy(t, Z)
+	f, own := NewRunner(p, dt, ground), NewRunner(p, dt, ground)
+	s := quad.State{Q: so3.Identity()}
+	var before quad.Command
+	k := 0
+	for ; k < 50; k++ {
+		f.SetLatent([]float32{400, -400, 400})
+		before = f.Command(float64(k)*dt, &s)
+		own.Command(float64(k)*dt, &s)
+	}
+	apart := func(a, b quad.Command) float64 { return math.Abs(a.Thrust-b.Thrust) + a.Rates.Sub(b.Rates).Norm() }
+	for end := k + 100; k < end; k++ {
+		f.SetLatent(nil)
+		c, want := f.Command(float64(k)*dt, &s), own.Command(float64(k)*dt, &s)
+		switch whole := apart(before, want); {
+		case k == end-100 && (whole < 1 || apart(c, before) > 0.3*whole):
+			t.Fatalf("the first command without a latent is %v, before it was %v, of the prior mean %v", c, before,
+				want)
+		case k == end-1 && apart(c, want) > 0.1:
+			t.Errorf("2 s later it is %v, of the prior mean %v", c, want)
+		}
+	}
+}
+
 // Swaps at each tick are a flight of both policies: none keeps the command as it was.
 func TestSwapsWithoutEndKeepNoCommand(t *testing.T) {
 	l := hoverer(t)
