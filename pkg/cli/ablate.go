@@ -28,7 +28,9 @@ type ablateCommand struct {
 	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 	Param    []string `kong:"-"` // of a preset, in all variants
-	Variants []string `arg:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
+	Policies int      `default:"0" placeholder:"N" help:"Train so many policies of each variant, all in the model of the loop as it is, and fly the table of --air. Only how policies are trained may differ."`
+	tableFlags
+	Variants []string `arg:"" optional:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
 }
 
 // ablationResult is what `vnd ablate` came to.
@@ -56,6 +58,9 @@ type variant struct {
 
 // Run implements `vnd ablate`.
 func (a *ablateCommand) Run(c *console) error {
+	if a.Policies > 0 || a.Air != "" {
+		return a.comparePolicies(c)
+	}
 	out, err := a.ablate(c)
 	if out == nil {
 		return err
@@ -67,19 +72,12 @@ func (a *ablateCommand) Run(c *console) error {
 // ablate tries the variants. Where one fails it returns those before, nil without any.
 func (a *ablateCommand) ablate(c *console) (*ablationResult, error) {
 	out := &ablationResult{}
-	for _, text := range append([]string{"as it is="}, a.Variants...) {
-		name, params, ok := strings.Cut(text, "=")
-		if !ok || name == "" || out.has(name) {
-			return nil, fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
-		}
-		v := variant{Name: name, Params: slices.Clone(a.Param)}
-		if params != "" {
-			v.Params = append(v.Params, strings.Split(params, ",")...)
-		}
-		if _, err := settings[experiment.Config](loopNode, a.Config, v.Params); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		out.Variants = append(out.Variants, v)
+	err := a.each(func(name string, params []string, _ *experiment.Config) error {
+		out.Variants = append(out.Variants, variant{Name: name, Params: params})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(a.Out, 0o777); err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
@@ -99,13 +97,28 @@ func (a *ablateCommand) ablate(c *console) (*ablationResult, error) {
 	return out, errors.Join(failed, atomicfile.WriteFile(out.File, out.draw))
 }
 
-func (a *ablationResult) has(name string) bool {
-	for _, v := range a.Variants {
-		if v.Name == name {
-			return true
+// each reads the variants, the loop as it is first.
+func (a *ablateCommand) each(do func(name string, params []string, cfg *experiment.Config) error) error {
+	var names []string
+	for _, text := range append([]string{"as it is="}, a.Variants...) {
+		name, changed, ok := strings.Cut(text, "=")
+		if !ok || name == "" || slices.Contains(names, name) {
+			return fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
+		}
+		names = append(names, name)
+		params := slices.Clone(a.Param)
+		if changed != "" {
+			params = append(params, strings.Split(changed, ",")...)
+		}
+		cfg, err := settings[experiment.Config](loopNode, a.Config, params)
+		if err == nil {
+			err = do(name, params, cfg)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return false
+	return nil
 }
 
 // try has a variant learn and fly.

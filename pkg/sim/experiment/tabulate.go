@@ -95,3 +95,22 @@ func Compare(rows []TableRow, row int, without ...string) (a Against) {
 	}
 	return a
 }
+
+// Beside compares a row with another one: the geometric mean of the ratios of medians, over cells that both fly, and
+// in how many cells all of its seeds err less, or more, than all of the other's.
+func (r *TableRow) Beside(o *TableRow) (mean float64, less, greater int) {
+	var sum, n float64
+	for i, c := range r.Cells {
+		d := o.Cells[i]
+		if c.Most < d.Least {
+			less++
+		}
+		if c.Least > d.Most {
+			greater++
+		}
+		if c.Median < math.MaxFloat64 && d.Median < math.MaxFloat64 {
+			sum, n = sum+math.Log(c.Median/d.Median), n+1
+		}
+	}
+	return math.Exp(sum / n), less, greater
+}
