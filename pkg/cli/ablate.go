@@ -28,9 +28,9 @@ type ablateCommand struct {
 	Config   string   `placeholder:"F.yaml" help:"Parameter file, node name \"loop\" (see params/loop.yaml)."`
 	Airframe string   `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 	Param    []string `kong:"-"` // of a preset, in all variants
-	Policies int      `default:"0" placeholder:"N" help:"Train so many policies of each variant, all in the model of the loop as it is, and fly the table of --air. Only how policies are trained may differ."`
+	Policies int      `default:"0" placeholder:"N" help:"So many policies of each variant, of one model, fly --air."`
 	tableFlags
-	Variants []string `arg:"" optional:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
+	Variants []string `arg:"" placeholder:"NAME=PARAMETER:=VALUE[,PARAMETER:=VALUE]" help:"What is changed, each beside the loop as it is."`
 }
 
 // ablationResult is what `vnd ablate` came to.
@@ -58,7 +58,7 @@ type variant struct {
 
 // Run implements `vnd ablate`.
 func (a *ablateCommand) Run(c *console) error {
-	if a.Policies > 0 || a.Air != "" {
+	if a.Policies != 0 || a.Air != "" {
 		return a.comparePolicies(c)
 	}
 	out, err := a.ablate(c)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,17 +40,14 @@ func (a *ablateCommand) comparePolicies(c *console) error {
 		return err
 	}
 	plan.Report = func(phase string) { c.log.Info().Msg(phase) }
-	studies, err := variants[0].Policies(c.ctx, plan, variants, a.Policies)
-	if err != nil {
-		return err
+	studies, failed := variants[0].Policies(c.ctx, plan, variants, a.Policies)
+	if len(studies) == 0 {
+		return failed
 	}
-	out := &policiesResult{Rows: experiment.Tabulate(studies), Policies: a.Policies,
+	out := &policiesResult{Rows: experiment.Tabulate(studies), Policies: len(studies),
 		File: filepath.Join(a.Out, "policies.md"), Warnings: c.warnings}
 	var b strings.Builder
-	if err := errors.Join(out.WriteText(&b), writeText(out.File, b.String())); err != nil {
-		return err
-	}
-	return c.show(out)
+	return errors.Join(failed, out.WriteText(&b), writeText(out.File, b.String()), c.show(out))
 }
 
 // campaigns are those of the variants.
@@ -72,7 +70,8 @@ func (a *ablateCommand) campaigns() (out []experiment.Variant, err error) {
 			return errors.New("policies of one model: expected changes of policy.…, fine_tune.…, cost, weights.…, " +
 				"or spread.…")
 		}
-		p, err := enlist(cfg, a.Airframe, a.Task, a.Seeds[0])
+		own := *cfg // enlist has it respond as the airframe does
+		p, err := enlist(&own, a.Airframe, a.Task, a.Seeds[0])
 		if err == nil && a.Learn {
 			err = learnReferences(p, table)
 		}
@@ -89,7 +88,11 @@ func (r *policiesResult) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "\n| variant | ÷ %s | cells less | cells greater |\n|---|---|---|---|\n", r.Rows[0].Name)
 	for _, row := range r.Rows[1:] {
 		mean, less, greater := row.Beside(&r.Rows[0])
-		fmt.Fprintf(&b, "| %s | %.3f | %d | %d |\n", row.Name, mean, less, greater)
+		ratio := "–" // where no cell is flown by both
+		if !math.IsNaN(mean) {
+			ratio = fmt.Sprintf("%.3f", mean)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", row.Name, ratio, less, greater)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -35,7 +35,18 @@ func (t *trainer) keyOf(dt float64) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s|%d|%g|%s|%v|%v", conf, t.opt.Seed, dt, kernel.Name(), t.actor.Net.Params, t.opt.Bank)
 	fmt.Fprintf(h, "|%v|%s", t.actor.Norm, t.opt.Key)
+	if t.along != nil { // a checkpoint holds what Adam steps in these coordinates
+		fmt.Fprintf(h, "|%v", t.along.to)
+	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// params are those that Adam steps.
+func (t *trainer) params() []float32 {
+	if t.along != nil {
+		return t.along.params
+	}
+	return t.actor.Net.Params
 }
 
 // save writes the checkpoint, whole or not at all.
@@ -43,7 +54,7 @@ func (t *trainer) save() error {
 	if t.opt.Checkpoint == "" || t.opt.Ranks.Rank() > 0 {
 		return nil
 	}
-	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.actor.Net.Params, t.adam.M, t.adam.V,
+	return atomicfile.Save(t.opt.Checkpoint, &checkpoint{t.key, t.state, t.params(), t.adam.M, t.adam.V,
 		t.adam.Steps})
 }
 
@@ -70,7 +81,10 @@ func (t *trainer) resume() error {
 	if c, err = dist.First(t.opt.Ranks, c, err); err != nil || c.Key == "" {
 		return err
 	}
-	copy(t.actor.Net.Params, c.Params)
+	copy(t.params(), c.Params)
+	if t.along != nil {
+		t.along.put(t.actor.Net.Params)
+	}
 	t.refresh()
 	t.adam.M, t.adam.V, t.adam.Steps, t.state = c.M, c.V, c.Steps, c.State
 	return nil

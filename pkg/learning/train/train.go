@@ -105,6 +105,7 @@ type trainer struct {
 	actor  *vnd.Actor[float32]
 	rolled *vnd.Actor[float32] // what the tiles roll out: actor, or the same parameters in bfloat16
 	adam   *layers.Adam[float32]
+	along  *principal       // coordinates in which adam steps, nil: those of the parameters
 	tiles  []*tile[float32] // one per worker
 	grad   []float32
 	parts  [][]float32 // gradient of each tile of environments, added in order
@@ -183,6 +184,7 @@ func newTrainer(cfg *Config, w World[float32], dt float64, opt *Options) (*train
 	for range min(cmp.Or(cfg.Workers, kernel.Workers()), hi-lo) {
 		t.tiles = append(t.tiles, t.tile(t.rolled, t.opt.Task))
 	}
+	t.along = t.coordinates()
 	t.key = t.keyOf(dt)
 	return t, nil
 }
@@ -302,7 +304,7 @@ func (t *trainer) epoch() error {
 	f.Cost, f.Error, f.Collided = f.Cost/steps, f.Error/steps, f.Collided/float64(t.cfg.Envs)
 	rate := layers.Schedule{Rate: t.cfg.Rate, Warmup: int(t.cfg.Warmup * float64(t.cfg.Epochs)),
 		Total: t.cfg.Epochs}.At(t.state.Epoch)
-	norm := t.adam.Update(t.actor.Net.Params, t.grad, rate)
+	norm := t.step(rate)
 	if norm*0 != 0 || f.Cost*0 != 0 {
 		return t.diverged(f, nonFinite, rate)
 	}
@@ -310,6 +312,17 @@ func (t *trainer) epoch() error {
 	t.state.Epoch++
 	t.state.Curve.Figures = append(t.state.Curve.Figures, f)
 	return nil
+}
+
+// step takes one of Adam along the gradient, and returns the gradient's norm.
+func (t *trainer) step(rate float64) (norm float64) {
+	if t.along == nil {
+		return t.adam.Update(t.actor.Net.Params, t.grad, rate)
+	}
+	t.along.pull(t.grad)
+	norm = t.adam.Update(t.along.params, t.along.grad, rate)
+	t.along.put(t.actor.Net.Params)
+	return norm
 }
 
 // sum adds the gradients of the tiles up and returns how many it left out: a rollout that the model throws about,

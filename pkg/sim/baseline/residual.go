@@ -62,7 +62,7 @@ func (s *Trainer) Small() {
 	s.Fit.Loss.Steps = 10
 	s.Fit.Train.Updates, s.Fit.Train.Passes, s.Fit.Train.Batch, s.Fit.Train.Rate = 150, 1e5, 64, 0.005
 	s.Fit.Train.Validation, s.Fit.Train.GainJitter = 0, 0
-	s.Policy.Horizon, s.Policy.Epochs, s.Policy.Rate, s.Policy.Flights = 50, 40, 0.003, 0
+	s.Policy.Horizon, s.Policy.Epochs, s.Policy.Rate, s.Policy.Flights = 50, 50, 0.003, 0
 }
 
 // Improve fits a residual to the segments and improves a policy without a latent in it. The fit goes on from the one of

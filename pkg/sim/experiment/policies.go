@@ -3,8 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-
-	"vnd/pkg/vnd/bundle"
 )
 
 // Variant of a campaign, by name.
@@ -15,28 +13,24 @@ type Variant struct {
 
 // Policies measures policies of one model in the plan's table: n of each variant, which is how policies are trained.
 // The model is of the campaign's own rounds. Each policy goes on from the base policy, as often as there were rounds,
-// with randomness of its own. The studies are one for each of the n; their methods are the variants.
-func (c *Campaign) Policies(ctx context.Context, p *Plan, variants []Variant, n int) ([]*Study, error) {
-	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{Seed: c.Seed}, base: p.Start}
+// with randomness of its own. The studies are one for each of the n; their methods are the variants. An error comes
+// with the studies that were complete.
+func (c *Campaign) Policies(ctx context.Context, p *Plan, variants []Variant, n int) (out []*Study, err error) {
+	s := &study{Campaign: c, plan: p, ctx: ctx, out: &Study{}, base: p.Start}
 	if err := s.learn(); err != nil {
 		return nil, err
 	}
-	out := make([]*Study, n)
-	for k := range out {
-		out[k] = &Study{Seed: uint64(k + 1), Cost: c.Cost}
+	for k := range n {
+		one := &Study{}
 		for _, v := range variants {
 			p.Report(fmt.Sprintf("policy %d of %d: %s", k+1, n, v.Name))
-			b, err := s.improve(v, k)
+			m, err := s.tryPolicy(v, k)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", v.Name, err)
+				return out, fmt.Errorf("%s: %w", v.Name, err)
 			}
-			m, err := s.measure(Flies(v.Name, b))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", v.Name, err)
-			}
-			m.Method, m.Name = v.Name, v.Name
-			out[k].Methods, out[k].Bundle = append(out[k].Methods, *m), b
+			one.Methods = append(one.Methods, *m)
 		}
+		out = append(out, one)
 	}
 	return out, nil
 }
@@ -44,8 +38,8 @@ func (c *Campaign) Policies(ctx context.Context, p *Plan, variants []Variant, n 
 // apart is how far the seeds of two policies of one model are apart.
 const apart = 1000
 
-// improve trains policy k of a variant in the newest model.
-func (s *study) improve(v Variant, k int) (b *bundle.Bundle, err error) {
+// tryPolicy trains policy k of a variant in the newest model, and flies it.
+func (s *study) tryPolicy(v Variant, k int) (*Measured, error) {
 	at := *v.Campaign
 	at.Seed = s.Seed + apart*uint64(k+1)
 	l, err := at.Learner(s.base)
@@ -54,9 +48,14 @@ func (s *study) improve(v Variant, k int) (b *bundle.Bundle, err error) {
 	}
 	bank := s.out.Rounds[len(s.out.Rounds)-1].Bank
 	for range s.plan.Rounds {
-		if b, err = l.Improve(s.ctx, s.newest, bank); err != nil {
+		if err := l.Improve(s.ctx, s.newest, bank); err != nil {
 			return nil, err
 		}
 	}
-	return b, nil
+	m, err := s.measure(Flies(v.Name, l.Current()))
+	if err != nil {
+		return nil, err
+	}
+	m.Method, m.Name = v.Name, v.Name
+	return m, nil
 }

@@ -147,6 +147,12 @@ func TestTabulate(t *testing.T) {
 	if c := rows[1].Cells[1]; c.Median != 4 || c.Least != 3 || c.Most != 5 {
 		t.Errorf("%+v", c)
 	}
+	if mean, less, greater := rows[1].Beside(&rows[0]); math.Abs(mean-2) > 1e-9 || less != 1 || greater != 0 {
+		t.Errorf("ours beside L1: %g, less in %d, greater in %d", mean, less, greater)
+	}
+	if _, less, greater := rows[0].Beside(&rows[1]); less != 0 || greater != 1 {
+		t.Errorf("L1 beside ours: less in %d, greater in %d", less, greater)
+	}
 	a := Compare(rows, 1)
 	if !slices.Equal(a.Ratios, []float64{2, 4 / crash}) || a.Equal != 2 || a.Worst != 0 {
 		t.Errorf("ours against the others %+v", a)

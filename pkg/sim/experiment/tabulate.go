@@ -96,8 +96,8 @@ func Compare(rows []TableRow, row int, without ...string) (a Against) {
 	return a
 }
 
-// Beside compares a row with another one: the geometric mean of the ratios of medians, over cells that both fly, and
-// in how many cells all of its seeds err less, or more, than all of the other's.
+// Beside compares a row with another one: the geometric mean of the ratios of medians, over cells that both fly
+// (NaN: none), and in how many cells all of its seeds err less, or more, than all of the other's.
 func (r *TableRow) Beside(o *TableRow) (mean float64, less, greater int) {
 	var sum, n float64
 	for i, c := range r.Cells {

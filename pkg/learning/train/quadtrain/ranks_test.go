@@ -34,6 +34,14 @@ func together(t *testing.T) (Config, Options) {
 // a checkpoint is due after every other epoch.
 func TestSameForAnyNumberOfRanks(t *testing.T) {
 	c, opt := together(t)
+	one := alikeInRanks(t, c, opt)
+	opt.From, c.Pretrain.Epochs = one.Policy, 0
+	alikeInRanks(t, c, opt)
+}
+
+// alikeInRanks is the result of a training.
+func alikeInRanks(t *testing.T, c Config, opt Options) *Result {
+	t.Helper()
 	one, err := Run(context.Background(), c, nominal(), 0.02, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +68,7 @@ func TestSameForAnyNumberOfRanks(t *testing.T) {
 			t.Errorf("%d ranks: no checkpoint was written: %v", n, err)
 		}
 	}
+	return one
 }
 
 // TestRanksEndTogether: where one of the ranks is told to end, all end after the same

@@ -2,10 +2,8 @@ package quadtrain
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -317,47 +315,6 @@ func TestLearnsToHover(t *testing.T) {
 	if r.Best.Score > 0.12 || r.Best.Score > 0.5*first {
 		t.Errorf("errs by %.3f m in flight, with the way back from the start; %.3f before the training", r.Best.Score,
 			first)
-	}
-}
-
-// TestResume: interrupted after some epochs and taken up again, a training ends
-// with the same bytes.
-func TestResume(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "p.checkpoint")
-	c := small(t)
-	c.Epochs = 6
-	opt := Options{Seed: 5, Tasks: tasksAlong(circle), Limits: limits()}
-	whole, err := Run(context.Background(), c, nominal(), 0.02, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	opt.Checkpoint = path
-	opt.Progress = func(p train.Progress) {
-		if p.Epoch == 3 {
-			cancel()
-		}
-	}
-	if _, err := Run(ctx, c, nominal(), 0.02, opt); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v", err)
-	}
-	opt.Progress = nil
-	r, err := Run(context.Background(), c, nominal(), 0.02, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(r.Policy.Net.Params, whole.Policy.Net.Params) || len(r.Curve.Figures) != 6 {
-		t.Error("a resumed training makes another policy")
-	}
-	opt.Seed = 6
-	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil ||
-		!strings.Contains(err.Error(), "another configuration") {
-		t.Errorf("checkpoint of another seed: %v", err)
-	}
-	opt.Seed, opt.Key = 5, "another world"
-	if _, err := Run(context.Background(), c, nominal(), 0.02, opt); err == nil ||
-		!strings.Contains(err.Error(), "another configuration") {
-		t.Errorf("checkpoint of another key: %v", err)
 	}
 }
 
