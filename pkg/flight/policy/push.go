@@ -18,7 +18,7 @@ import (
 // of 5 Hz pass: there robots swing that follow late. One of 0.2 s had some swing slower, on another autopilot.
 type Push struct {
 	Rate  float64 `param:"rate" default:"40.0" min:"0.1" max:"100" unit:"rad/s" doc:"bandwidth with which the mean of the newest pushes is followed"`
-	Mean  float64 `param:"mean" default:"0.16" min:"0" max:"0.6" unit:"s" doc:"time over which that mean is; longer than the window of measured velocities, it takes their noise away, and swings of robots that follow late"`
+	Mean  float64 `param:"mean" default:"0.16" min:"0" max:"0.6" unit:"s" doc:"time over which that mean is; longer than the window of velocities, it takes their noise and late swings away"`
 	Calm  float64 `param:"calm" default:"1.0" min:"0" max:"100" unit:"rad/s" doc:"bandwidth for a push that is noise of measured velocities; 0: as for any"`
 	Swing float64 `param:"swing" default:"0.5" min:"0" max:"100" unit:"rad/s" doc:"bandwidth in hover for a push that comes and goes at one rhythm, as that of a load on a cable; 0: as for any"`
 }
