@@ -105,6 +105,9 @@ func (a *ablateCommand) each(do func(name string, params []string, cfg *experime
 		if !ok || name == "" || slices.Contains(names, name) {
 			return fmt.Errorf("%s: expected NAME=PARAMETER:=VALUE, each name once", text)
 		}
+		if strings.Contains(name, "|") || slices.Contains(experiment.Methods, name) {
+			return fmt.Errorf("%s: expected a name without | that is no method of vnd study", text)
+		}
 		names = append(names, name)
 		params := slices.Clone(a.Param)
 		if changed != "" {

@@ -26,6 +26,9 @@ func (a *ablateCommand) comparePolicies(c *console) error {
 	if a.Policies < 1 || a.Air == "" {
 		return errors.New("--policies and --air: expected both, a number and the worlds that they fly in")
 	}
+	if len(a.Unseen) > 0 {
+		return errors.New("--unseen: expected without --policies, which fly --air alone")
+	}
 	variants, err := a.campaigns()
 	if err != nil {
 		return err
@@ -84,7 +87,7 @@ func (a *ablateCommand) campaigns() (out []experiment.Variant, err error) {
 // WriteText implements result: the table, then each variant beside the loop as it is.
 func (r *policiesResult) WriteText(w io.Writer) error {
 	var b strings.Builder
-	writeTable(&b, r.Rows, r.Policies)
+	writeTable(&b, r.Rows, fmt.Sprintf("%d policies", r.Policies))
 	fmt.Fprintf(&b, "\n| variant | ÷ %s | cells less | cells greater |\n|---|---|---|---|\n", r.Rows[0].Name)
 	for _, row := range r.Rows[1:] {
 		mean, less, greater := row.Beside(&r.Rows[0])

@@ -66,6 +66,11 @@ func TestAblatePoliciesRefuses(t *testing.T) {
 		{"two models", ablate("--policies", "2", "--air", world, "--seeds", "1,2", "a=policy.rate:=0.1"),
 			"--seeds: expected one"},
 		{"no such parameter", ablate("--policies", "2", "--air", world, "a=policy.speed:=1"), "policy.speed"},
+		{"worlds that nobody flies", ablate("--policies", "2", "--air", world, "--unseen", world, "a="),
+			"--unseen: expected without --policies"},
+		{"a method's name", ablate("--policies", "2", "--air", world, "oracle="), "no method of vnd study"},
+		{"a name that breaks tables", ablate("--policies", "2", "--air", world, "a|b="), "without |"},
+		{"less than none", ablate("--policies=-1", "a=policy.rate:=0.1"), "--policies and --air: expected both"},
 		{"one name twice", ablate("--policies", "2", "--air", world, "a=", "a="), "each name once"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -299,7 +299,7 @@ func (s *studyResult) WriteText(w io.Writer) error {
 	var b strings.Builder
 	writeLeftOut(&b, s.Studies[0])
 	if len(s.Studies[0].Methods[0].Cells) > 0 {
-		writeTable(&b, experiment.Tabulate(s.Studies), len(s.Studies))
+		writeTable(&b, experiment.Tabulate(s.Studies), fmt.Sprintf("%d seeds", len(s.Studies)))
 		_, err := io.WriteString(w, b.String())
 		return err
 	}

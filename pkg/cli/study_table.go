@@ -68,11 +68,11 @@ func writeLeftOut(b *strings.Builder, study *experiment.Study) {
 	}
 }
 
-// writeTable writes the table of opponents: cells are medians over so many seeds.
-func writeTable(b *strings.Builder, rows []experiment.TableRow, seeds int) {
+// writeTable writes the table of opponents: cells are medians of so many seeds or policies.
+func writeTable(b *strings.Builder, rows []experiment.TableRow, of string) {
 	cells := rows[0].Cells
 	air, references := sidesOf(rows)
-	fmt.Fprintf(b, "Mean position error, m; median of %d seeds.\n", seeds)
+	fmt.Fprintf(b, "Mean position error, m; median of %s.\n", of)
 	for _, reference := range references {
 		fmt.Fprintf(b, "\n| %s | %s |\n|---|%s\n", reference, strings.Join(air, " | "),
 			strings.Repeat("---|", len(air)))
@@ -155,7 +155,7 @@ func (s *studyCommand) saveTable(studies []*experiment.Study) (string, error) {
 	var b strings.Builder
 	writeLeftOut(&b, studies[0])
 	rows := experiment.Tabulate(studies)
-	writeTable(&b, rows, len(studies))
+	writeTable(&b, rows, fmt.Sprintf("%d seeds", len(studies)))
 	data, err := json.MarshalIndent(rows, "", " ")
 	if err != nil {
 		return "", err
