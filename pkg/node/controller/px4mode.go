@@ -301,14 +301,19 @@ func (a *px4Mode) landsUnasked() bool { return false }
 // are when it leaves the mode.
 type toPX4Mode struct {
 	toPX4
-	to *px4Mode
+	to      *px4Mode
+	follows bool // PX4 flew in the mode at the tick before
 }
 
 func (s *toPX4Mode) send(_ int64, _ *quad.State, d *control.Decision) error {
 	s.to.sent.Store(monotonic())
-	if said, _ := s.to.lastReport(); !said.Follows() {
-		s.to.confirmed.Store(false)
+	said, _ := s.to.lastReport()
+	before := s.follows
+	if s.follows = said.Follows(); !s.follows {
 		return nil
+	}
+	if !before { // an answer to what PX4 has forgotten since may have come late
+		s.to.confirmed.Store(false)
 	}
 	if config := s.to.rates.Load(); config != nil && !s.to.confirmed.Load() {
 		if err := s.to.setpoints.Publish(config); err != nil {
