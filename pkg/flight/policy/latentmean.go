@@ -15,6 +15,7 @@ type latents struct {
 	rows  int       // in the mean
 	off   []float32 // [Z] from the mean to the newest one that was far from it
 	since int       // latents since that one
+	stays int       // of those far off, how many came at once after another on the same side
 	turns int       // of those far off, how many followed one on the other side soon
 }
 
@@ -25,6 +26,7 @@ const (
 	shakeTurns  = 2   // turns that are no accident
 	shakeBack   = 0.5 // least cosine between one far off and the way back from it
 	shakeMean   = 20  // latents of the mean while it shakes, at most: within as many a change of the condition counts
+	shakeStays  = 8   // latents far off on one side, at once: a shake is back by then, a condition has changed
 	shakeMemory = 50  // latents, none of them far off, after which it shakes no more
 )
 
@@ -62,8 +64,11 @@ func (l *latents) shakes(mean, z []float32) bool {
 		now += float64(d * d)
 		l.off[j] = d
 	}
+	if l.stays++; l.since > 1 || !(dot > 0) {
+		l.stays = 0
+	}
 	switch {
-	case l.since > shakeMemory || math.IsNaN(now) || math.IsInf(now, 1):
+	case l.stays >= shakeStays || l.since > shakeMemory || math.IsNaN(now) || math.IsInf(now, 1):
 		l.turns = 0
 	case l.since <= shakeRows && dot < -shakeBack*math.Sqrt(before*now):
 		l.turns++
@@ -73,4 +78,4 @@ func (l *latents) shakes(mean, z []float32) bool {
 }
 
 // begin forgets the latents so far.
-func (l *latents) begin() { l.rows, l.since, l.turns = 0, 0, 0 }
+func (l *latents) begin() { l.rows, l.since, l.stays, l.turns = 0, 0, 0, 0 }

@@ -51,6 +51,23 @@ func TestLatentMeanOfAShake(t *testing.T) {
 	}
 }
 
+// A condition that changes amid a shake and stays so is seen soon, not as the mean of a shake.
+func TestChangeAmidAShake(t *testing.T) {
+	const Z = 12
+	f, _ := steadyRunner(t, Z)
+	shaking(f, 200, 0.6, 8, 0)
+	z := make([]float32, Z)
+	for i := range shakeStays + 3 {
+		for j := range z {
+			z[j] = 1 + 0.01*float32(i%2)
+		}
+		f.SetLatent(z)
+	}
+	if f.z[0] < 0.95 {
+		t.Errorf("the policy sees %.2f of a change of 1 after %d rows", f.z[0], shakeStays+3)
+	}
+}
+
 // What shook is over: the next latent that is far off begins the mean anew.
 func TestShakeIsOver(t *testing.T) {
 	const Z = 12
