@@ -100,47 +100,41 @@ typedef struct {
 // tail finishes `rows` rows of `cols` columns, from column j of n on.
 INLINE void tail(const int kind, ptrdiff_t rows, const ptrdiff_t cols, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j,
 	const float *restrict sum, const operands *o) {
-	static const float none[NR];
-	const float *restrict bias = o->bias ? o->bias + j : none;
-	for (ptrdiff_t end = i + rows; i < end; i++, sum += NR) {
-		const ptrdiff_t at = i * n + j, wide = 2 * i * n + j;
-		const float *add = o->add ? o->add + at : none;
-		float *y = o->y + at;
-		if (kind == PLAIN) { // y may be add
-			for (ptrdiff_t c = 0; c < cols; c++)
-				y[c] = sum[c] + bias[c] + add[c];
-		} else if (kind == TANH) {
-			for (ptrdiff_t c = 0; c < cols; c++)
-				y[c] = tanh1(sum[c] + bias[c]);
-		} else if (kind == GELU) {
-			float *restrict s = o->slope + at, *restrict to = y;
-			for (ptrdiff_t c = 0; c < cols; c++)
-				to[c] = gelu_both(sum[c] + bias[c] + add[c], s + c);
-		} else if (kind == FILM) {
-			const float *restrict f = o->film + wide;
-			float *restrict s = o->slope + at, *restrict to = y, *restrict pre = o->pre + at;
-			if (o->pre)
-				for (ptrdiff_t c = 0; c < cols; c++)
-					pre[c] = sum[c] + bias[c];
-			for (ptrdiff_t c = 0; c < cols; c++)
-				to[c] = gelu_both((1.0f + f[c]) * (sum[c] + bias[c]) + f[n + c], s + c);
-		} else if (kind == GELU_BACK) {
-			float *restrict s = o->slope + at;
-			for (ptrdiff_t c = 0; c < cols; c++)
-				s[c] *= sum[c];
-		} else {
-			const float *restrict f = o->film + wide, *restrict pre = o->pre + at;
-			float *restrict s = o->slope + at, *restrict df = o->dfilm + wide;
-			if (o->pre)
-				for (ptrdiff_t c = 0; c < cols; c++) {
-					float du = sum[c] * s[c];
-					df[c] += du * pre[c];
-					df[n + c] += du;
+	for (ptrdiff_t end = i + rows; i < end; i++, sum += NR)
+#pragma GCC unroll 2
+		for (ptrdiff_t c = 0; c < cols; c += VL) {
+			const ptrdiff_t left = cols - c, at = i * n + j + c, wide = 2 * i * n + j + c;
+			vec x = *(const vec_u *)(sum + c), slope;
+			if (kind <= FILM && o->bias)
+				x += load(o->bias + j + c, left);
+			if ((kind == PLAIN || kind == GELU) && o->add) // which may be y
+				x += load(o->add + at, left);
+			if (kind == PLAIN) {
+				store(o->y + at, x, left);
+			} else if (kind == TANH) {
+				store(o->y + at, hyperbolic_tangent(x), left);
+			} else if (kind == GELU) {
+				store(o->y + at, gelu(x, &slope), left);
+				store(o->slope + at, slope, left);
+			} else if (kind == FILM) {
+				if (o->pre)
+					store(o->pre + at, x, left);
+				x = (1.0f + load(o->film + wide, left)) * x + load(o->film + wide + n, left);
+				store(o->y + at, gelu(x, &slope), left);
+				store(o->slope + at, slope, left);
+			} else if (kind == GELU_BACK) {
+				store(o->slope + at, load(o->slope + at, left) * x, left);
+			} else {
+				slope = load(o->slope + at, left);
+				if (o->pre) {
+					vec du = x * slope;
+					float *d = o->dfilm + wide;
+					store(d, load(d, left) + du * load(o->pre + at, left), left);
+					store(d + n, load(d + n, left) + du, left);
 				}
-			for (ptrdiff_t c = 0; c < cols; c++)
-				s[c] *= sum[c] * (1.0f + f[c]);
+				store(o->slope + at, slope * (x * (1.0f + load(o->film + wide, left))), left);
+			}
 		}
-	}
 }
 
 INLINE void finish(const int kind, ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t n, ptrdiff_t i, ptrdiff_t j,

@@ -1,79 +1,101 @@
-// The element-wise loops, plain C for the compiler to vectorise.
+// The element-wise loops: what needs an exponential in vectors, the rest plain C for the compiler to vectorise.
 //
-// No loop swallows a NaN: every clamp is written so that the comparison fails
-// and the NaN stays. (Without -fno-thread-jumps gcc makes a path of its own, under a
-// mask, of every side of a clamp.)
+// No loop swallows a NaN: a bound of what is not a number is that. (Without -fno-thread-jumps gcc makes a path of its
+// own, under a mask, of every side of a clamp.)
+
+// most and least bound every lane of x.
+#if defined(VND_AVX512) || defined(VND_AVX512BF16)
+INLINE vec most(vec x, float bound) { return (vec)_mm512_min_ps(_mm512_set1_ps(bound), (__m512)x); }
+INLINE vec least(vec x, float bound) { return (vec)_mm512_max_ps(_mm512_set1_ps(bound), (__m512)x); }
+#elif defined(VND_AVX2)
+INLINE vec most(vec x, float bound) { return (vec)_mm256_min_ps(_mm256_set1_ps(bound), (__m256)x); }
+INLINE vec least(vec x, float bound) { return (vec)_mm256_max_ps(_mm256_set1_ps(bound), (__m256)x); }
+#else
+INLINE vec choose(ivec which, vec a, vec b) { return (vec)((which & (ivec)a) | (~which & (ivec)b)); }
+INLINE vec most(vec x, float bound) { return choose(x > bound, (vec){0} + bound, x); }
+INLINE vec least(vec x, float bound) { return choose(x < bound, (vec){0} + bound, x); }
+#endif
+
+// inverse is 1/x of finite numbers, to 1 ulp. A division of 16 numbers takes as long as 16 multiplications.
+INLINE vec inverse(vec x) {
+#if defined(VND_AVX512) || defined(VND_AVX512BF16)
+	vec y = (vec)_mm512_rcp14_ps((__m512)x);
+	return y + y * (1.0f - x * y);
+#else
+	return 1.0f / x;
+#endif
+}
+
+// load takes the first `left` of VL numbers, zeros past them; store puts them.
+INLINE vec load(const float *x, ptrdiff_t left) {
+	if (left >= VL)
+		return *(const vec_u *)x;
+	float all[VL] = {0};
+	for (ptrdiff_t i = 0; i < left; i++)
+		all[i] = x[i];
+	return *(const vec_u *)all;
+}
+
+INLINE void store(float *to, vec x, ptrdiff_t left) {
+	if (left >= VL) {
+		*(vec_u *)to = x;
+		return;
+	}
+	for (ptrdiff_t i = 0; i < left; i++)
+		to[i] = x[i];
+}
 
 // exp_clamped is e^x to 3 ulp, with x held within ±60: beyond, nothing here
 // depends on it, and products with e^-60 stay clear of subnormal numbers, which
 // are slow. It is 2^i·p(f) with f within ±ln2/2; i is rounded by adding 1.5·2^23,
 // after which it sits in the low bits of the sum.
-INLINE float exp_clamped(float x) {
+INLINE vec exp_clamped(vec x) {
 	const float shift = 12582912.0f;
-	x = x > 60.0f ? 60.0f : x;
-	x = x < -60.0f ? -60.0f : x;
-	float i = x * 1.44269504f + shift, k = i - shift;
-	float f = (x - k * 0.693359375f) + k * 2.12194440e-4f; // ln2 in two parts
-	float p = 1.38371571e-3f; // minimax of degree 6, relative error 2e-9
-	p = p * f + 8.37481604e-3f;
+	x = least(most(x, 60.0f), -60.0f);
+	vec i = x * 1.44269504f + shift, k = i - shift;
+	vec f = (x - k * 0.693359375f) + k * 2.12194440e-4f; // ln2 in two parts
+	vec p = 1.38371571e-3f * f + 8.37481604e-3f;         // minimax of degree 6, relative error 2e-9
 	p = p * f + 4.16682253e-2f;
 	p = p * f + 1.66664202e-1f;
 	p = p * f + 4.99999921e-1f;
 	p = p * f + 1.0f;
 	p = p * f + 1.0f;
-	uint32_t bits;
-	memcpy(&bits, &i, 4);
-	bits = (bits << 23) + 0x3f800000u;
-	float scale;
-	memcpy(&scale, &bits, 4);
-	return p * scale;
+	return p * (vec)(((ivec)i << 23) + 0x3f800000);
 }
 
-INLINE float sigmoid1(float x) { return 1.0f / (1.0f + exp_clamped(-x)); }
+INLINE vec sigmoid(vec x) { return inverse(1.0f + exp_clamped(-x)); }
 
-// tanh1 is x·P(x²)/Q(x²), the minimax rational of degrees 9/8 on ±8 (relative
+// hyperbolic_tangent is x·P(x²)/Q(x²), the minimax rational of degrees 9/8 on ±8 (relative
 // error 7e-9, in float32 3e-7), beyond which tanh is 1 to 2.3e-7.
-INLINE float tanh1(float x) {
-	x = x > 8.0f ? 8.0f : x;
-	x = x < -8.0f ? -8.0f : x;
-	float s = x * x;
-	float p = 1.523087826e-8f, q = 8.522634372e-7f;
-	p = p * s + 2.18949932e-5f;
+INLINE vec hyperbolic_tangent(vec x) {
+	x = least(most(x, 8.0f), -8.0f);
+	vec s = x * x, p = 1.523087826e-8f * s + 2.18949932e-5f, q = 8.522634372e-7f * s + 3.411325053e-4f;
 	p = p * s + 3.571618316e-3f;
 	p = p * s + 1.344451517e-1f;
 	p = p * s + 1.0f;
-	q = q * s + 3.411325053e-4f;
 	q = q * s + 2.616452043e-2f;
 	q = q * s + 4.677784251e-1f;
 	q = q * s + 1.0f;
-	return x * p / q;
+	return x * p * inverse(q);
 }
 
 // 2√(2/π): GELU in its tanh form is x·σ(2√(2/π)(x + 0.044715x³)).
 #define GELU_SCALE 1.59576912f
 #define GELU_CUBIC 0.044715f
 
-// gelu_both returns GELU(x) and writes its slope. e is 2^t as in exp_clamped, by a polynomial of degree 5 (relative
+// gelu returns GELU(x) and writes its slope. e is 2^t as in exp_clamped, by a polynomial of degree 5 (relative
 // error 8e-8, less than the rounding of t leaves), and the exponent is added to the bits of the result.
-INLINE float gelu_both(float x, float *slope) {
-	const float shift = 12582912.0f, log2e = 1.44269504f, x2 = x * x;
-	float t = x * (-GELU_SCALE * log2e - GELU_CUBIC * GELU_SCALE * log2e * x2);
-	t = t > 86.0f ? 86.0f : t;
-	t = t < -86.0f ? -86.0f : t;
-	float i = t + shift, f = t - (i - shift);
-	float p = 1.32764725e-3f;
-	p = p * f + 9.67554096e-3f;
+INLINE vec gelu(vec x, vec *slope) {
+	const float shift = 12582912.0f, log2e = 1.44269504f;
+	const vec x2 = x * x;
+	vec t = x * (-GELU_SCALE * log2e - GELU_CUBIC * GELU_SCALE * log2e * x2);
+	t = least(most(t, 86.0f), -86.0f);
+	vec i = t + shift, f = t - (i - shift), p = 1.32764725e-3f * f + 9.67554096e-3f;
 	p = p * f + 5.55071309e-2f;
 	p = p * f + 2.40221202e-1f;
 	p = p * f + 6.93146944e-1f;
 	p = p * f + 1.00000012f;
-	uint32_t exponent, bits;
-	memcpy(&exponent, &i, 4);
-	memcpy(&bits, &p, 4);
-	bits += exponent << 23;
-	float e;
-	memcpy(&e, &bits, 4);
-	float s = 1.0f / (1.0f + e), y = x * s;
+	vec e = (vec)((ivec)p + ((ivec)i << 23)), s = inverse(1.0f + e), y = x * s;
 	*slope = s + y * (s * e) * (GELU_SCALE + 3.0f * GELU_CUBIC * GELU_SCALE * x2);
 	return y;
 }
@@ -106,16 +128,17 @@ static void column_sums(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, fl
 static void gru_gates(ptrdiff_t rows, ptrdiff_t n, float *restrict gi, const float *restrict bi, float *restrict gh,
 	const float *restrict bh, const float *restrict h, float *restrict next) {
 	for (ptrdiff_t i = 0; i < rows; i++, gi += 3 * n, gh += 3 * n, h += n, next += n)
-		for (ptrdiff_t j = 0; j < n; j++) {
-			float r = sigmoid1(gi[j] + bi[j] + gh[j] + bh[j]);
-			float u = sigmoid1(gi[n + j] + bi[n + j] + gh[n + j] + bh[n + j]);
-			float ghn = gh[2 * n + j] + bh[2 * n + j];
-			float c = tanh1(gi[2 * n + j] + bi[2 * n + j] + r * ghn);
-			next[j] = (1.0f - u) * c + u * h[j];
-			gi[j] = r;
-			gi[n + j] = u;
-			gi[2 * n + j] = c;
-			gh[2 * n + j] = ghn;
+		for (ptrdiff_t j = 0; j < n; j += VL) {
+			const ptrdiff_t left = n - j, ju = n + j, jc = 2 * n + j;
+			vec r = sigmoid(load(gi + j, left) + load(bi + j, left) + load(gh + j, left) + load(bh + j, left));
+			vec u = sigmoid(load(gi + ju, left) + load(bi + ju, left) + load(gh + ju, left) + load(bh + ju, left));
+			vec ghn = load(gh + jc, left) + load(bh + jc, left);
+			vec c = hyperbolic_tangent(load(gi + jc, left) + load(bi + jc, left) + r * ghn);
+			store(next + j, (1.0f - u) * c + u * load(h + j, left), left);
+			store(gi + j, r, left);
+			store(gi + ju, u, left);
+			store(gi + jc, c, left);
+			store(gh + jc, ghn, left);
 		}
 }
 
@@ -151,14 +174,16 @@ static double squared_norm(ptrdiff_t n, const float *restrict x) {
 static void rbf(ptrdiff_t rows, ptrdiff_t n, float *restrict dot, const float *restrict x2, const float *restrict y2,
 	float c, float *restrict sums) {
 	for (ptrdiff_t i = 0; i < rows; i++, dot += n) {
-		float sum = 0;
-#pragma omp simd reduction(+ : sum)
-		for (ptrdiff_t j = 0; j < n; j++) {
-			float d = x2[i] + y2[j] - 2.0f * dot[j];
-			d = d < 0.0f ? 0.0f : d;
-			dot[j] = exp_clamped(-c * d);
-			sum += dot[j];
+		vec all = {0};
+		for (ptrdiff_t j = 0; j < n; j += VL) {
+			const ptrdiff_t left = n - j;
+			vec k = exp_clamped(-c * least(x2[i] + load(y2 + j, left) - 2.0f * load(dot + j, left), 0.0f));
+			store(dot + j, k, left);
+			all += load(dot + j, left);
 		}
+		float sum = 0;
+		for (int l = 0; l < VL; l++)
+			sum += all[l];
 		sums[i] = sum;
 	}
 }

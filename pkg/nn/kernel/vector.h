@@ -38,6 +38,7 @@ enum { VL = 16, MR = 8 }; // 32 registers of 16
 #else
 #pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512")
 #endif
+#include <immintrin.h>
 #define ISA(name) name##_avx512
 #define ISA_NAME "avx512"
 enum { VL = 16, MR = 8 }; // 32 registers of 16
@@ -47,6 +48,7 @@ enum { VL = 16, MR = 8 }; // 32 registers of 16
 #else
 #pragma GCC target("avx2,fma")
 #endif
+#include <immintrin.h>
 #define ISA(name) name##_avx2
 #define ISA_NAME "avx2"
 enum { VL = 8, MR = 6 }; // 16 registers of 8
@@ -72,6 +74,7 @@ enum { VL = 4, MR = 4 };
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float vec __attribute__((vector_size(4 * VL)));
+typedef int ivec __attribute__((vector_size(4 * VL)));
 typedef float vec_u __attribute__((vector_size(4 * VL), aligned(4)));
 typedef float vec4 __attribute__((vector_size(16), aligned(4)));
 
