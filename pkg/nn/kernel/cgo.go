@@ -152,8 +152,8 @@ func denseFilmBackwardC(reduced bool, rows, k, n int, dy, w, film, pre, slope, d
 		ptr(slope), ptr(dfilm))
 }
 
-func gradientReducedC(rows, k, n int, x, dy, grad []float32) bool {
-	return C.vnd_gradient_reduced(size(rows), size(k), size(n), ptr(x), ptr(dy), ptr(grad)) != 0
+func gradientReducedC(rows, k, n int, x, dy, dw, db []float32) bool {
+	return C.vnd_gradient_reduced(size(rows), size(k), size(n), ptr(x), ptr(dy), ptr(dw), ptr(db)) != 0
 }
 
 func normaliseC(rows, n int, mean, scale, x []float32) {

@@ -9,19 +9,13 @@ type Weights[F Float] struct {
 	reduced bool // to bfloat16, as every row that is multiplied with them will be
 }
 
-// Set copies W = op(b) [k×n]; ldb is the length of the rows of b as stored.
-func (w *Weights[F]) Set(trans bool, k, n int, b []F, ldb int) { w.set(false, trans, k, n, b, ldb) }
-
-// SetBFloat16 is Set with W, and each row in its products, rounded to bfloat16, to 8 bits. That is half the memory, and
-// twice as fast. Sums stay in float32. It is Set where HasBFloat16 is false, for float64, and for K above 1024.
-func (w *Weights[F]) SetBFloat16(trans bool, k, n int, b []F, ldb int) {
-	w.set(true, trans, k, n, b, ldb)
-}
-
 // HasBFloat16 reports whether the kernels in use multiply bfloat16.
 func HasBFloat16() bool { return native && panelsC(true, 1, 1) > 0 }
 
-func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
+// Set copies W = op(b) [k×n]; ldb is the length of the rows of b as stored. If it is to be reduced, W, and each row in
+// its products, are rounded to bfloat16, to 8 bits. That is half the memory, and twice as fast. Sums stay in float32.
+// Nothing is rounded where HasBFloat16 is false, for float64, and for K above 1024.
+func (w *Weights[F]) Set(reduced, trans bool, k, n int, b []F, ldb int) {
 	b = Need(b, extent(trans, k, n, ldb))
 	w.K, w.N = k, n
 	if Native[F]() {
@@ -42,15 +36,17 @@ func (w *Weights[F]) set(reduced, trans bool, k, n int, b []F, ldb int) {
 	}
 }
 
-// Gradient adds xᵀ·dy to grad [K×N], that of W, for x [rows×K] and dy [rows×N], rounded to bfloat16 as the products
-// were if the weights are reduced and not too wide: for K and N of 2048 together, on any processor, they are not.
-func (w *Weights[F]) Gradient(rows int, x, dy, grad []F) {
-	k, n := w.K, w.N
-	x, dy, grad = Need(x, rows*k), Need(dy, rows*n), Need(grad, k*n)
-	if w.reduced && Native[F]() && gradientReducedC(rows, k, n, Float32s(x), Float32s(dy), Float32s(grad)) {
+// Gradient adds to those of a layer y = x·W + b: xᵀ·dy to dw [k×n], and the column sums of dy to db [n], for x [rows×k]
+// and dy [rows×n]. If it is to be reduced, products round x and dy to bfloat16, where the kernels have that and the two
+// are not too wide: at 2048 numbers together, on any processor, they are not.
+func Gradient[F Float](reduced bool, rows, k, n int, x, dy, dw, db []F) {
+	x, dy, dw, db = Need(x, rows*k), Need(dy, rows*n), Need(dw, k*n), Need(db, n)
+	if reduced && Native[F]() &&
+		gradientReducedC(rows, k, n, Float32s(x), Float32s(dy), Float32s(dw), Float32s(db)) {
 		return
 	}
-	Gemm(true, false, k, n, rows, x, k, dy, n, 1, grad, n)
+	Gemm(true, false, k, n, rows, x, k, dy, n, 1, dw, n)
+	ColumnSums(rows, n, dy, db)
 }
 
 // alignPanels makes panels n numbers long, from the beginning of a cache line on.

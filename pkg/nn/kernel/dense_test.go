@@ -155,7 +155,7 @@ func TestLayers(t *testing.T) {
 		w := new(Weights[float32])
 		for i, s := range layerShapes() {
 			b, ld, plain := matrix(rng, i%2 == 1, s[1], s[2])
-			w.Set(i%2 == 1, s[1], s[2], b, ld)
+			w.Set(false, i%2 == 1, s[1], s[2], b, ld)
 			for _, l := range layers {
 				args := l.arguments(rng, s[0], s[1], s[2])
 				l.compare(t, w, plain, s[0], args)
@@ -179,7 +179,7 @@ func TestLayersBFloat16(t *testing.T) {
 		w := new(Weights[float32])
 		for i, s := range append(layerShapes(), [3]int{70, 255, 65}, [3]int{33, 1024, 40}, [3]int{0, 1026, 33}) {
 			b, ld, plain := matrix(rng, i%2 == 1, s[1], s[2])
-			w.SetBFloat16(i%2 == 1, s[1], s[2], b, ld)
+			w.Set(true, i%2 == 1, s[1], s[2], b, ld)
 			roundLike(w, plain)
 			if want := reduces() && s[1] > 0 && s[1] <= 1024 && s[2] > 0; w.reduced != want {
 				t.Fatalf("weights of %d×%d are reduced: %v", s[1], s[2], w.reduced)
@@ -206,32 +206,39 @@ func TestGradient(t *testing.T) {
 			b, ld, _ := matrix(rng, false, k, n)
 			w := new(Weights[float32])
 			if i%2 == 0 {
-				w.Set(false, k, n, b, ld)
+				w.Set(false, false, k, n, b, ld)
 			} else {
-				w.SetBFloat16(false, k, n, b, ld)
+				w.Set(true, false, k, n, b, ld)
 			}
 			rounds := w.reduced && reducesGradient(k, n)
-			args := make([]guarded, 3)
-			want := make([][]float64, 3)
-			for j, length := range []int{rows * k, rows * n, k * n} {
+			args := make([]guarded, 4)
+			want := make([][]float64, 4)
+			for j, length := range []int{rows * k, rows * n, k * n, n} {
 				x := make([]float32, length)
 				for l := range x {
 					x[l] = float32(rng.NormFloat64())
 					want[j] = append(want[j], float64(x[l]))
-					if j < 2 && rounds {
-						want[j][l] = rounded(want[j][l])
-					}
 				}
 				args[j] = guard(x)
 			}
+			columnSumsGo(rows, n, want[1], want[3]) // of what is not rounded
+			for j := range want[:2] {
+				for l, x := range want[j] {
+					if rounds {
+						want[j][l] = rounded(x)
+					}
+				}
+			}
 			gemmGo(true, false, k, n, rows, want[0], k, want[1], n, 1, want[2], n)
-			w.Gradient(rows, args[0].x, args[1].x, args[2].x)
+			Gradient(w.reduced, rows, k, n, args[0].x, args[1].x, args[2].x, args[3].x)
 			for j, a := range args {
 				a.check(t, fmt.Sprintf("gradient of %d×%d over %d rows, argument %d", k, n, rows, j), j < 2)
 			}
-			for j, v := range args[2].x {
-				if math.Abs(float64(v)-want[2][j]) > 1e-5*(10+math.Abs(want[2][j])) {
-					t.Fatalf("gradient of %d×%d over %d rows [%d]: %v, reference %v", k, n, rows, j, v, want[2][j])
+			for i := 2; i < 4; i++ {
+				for j, v := range args[i].x {
+					if w := want[i][j]; math.Abs(float64(v)-w) > 1e-5*(10+math.Abs(w)) {
+						t.Fatalf("gradient of %d×%d over %d rows [%d]: %v, reference %v", k, n, rows, j, v, w)
+					}
 				}
 			}
 		}
@@ -265,7 +272,7 @@ func TestLayersExtremes(t *testing.T) {
 		const rows, k, n = 9, 3, 37
 		b, ld, plain := matrix(rng, false, k, n)
 		w := new(Weights[float32])
-		w.Set(false, k, n, b, ld)
+		w.Set(false, false, k, n, b, ld)
 		for _, l := range layers {
 			if strings.HasSuffix(l.name, "Backward") { // no exponential
 				continue
@@ -288,7 +295,7 @@ func TestLayersNaN(t *testing.T) {
 		const rows, k, n = 13, 9, 50
 		b, ld, plain := matrix(rng, false, k, n)
 		w := new(Weights[float32])
-		w.SetBFloat16(false, k, n, b, ld)
+		w.Set(true, false, k, n, b, ld)
 		roundLike(w, plain)
 		for _, l := range layers {
 			args := l.arguments(rng, rows, k, n)
@@ -316,9 +323,9 @@ func TestLayersRowByRow(t *testing.T) {
 			b, ld, _ := matrix(rng, true, k, n)
 			w := new(Weights[float32])
 			if n == 64 {
-				w.SetBFloat16(true, k, n, b, ld)
+				w.Set(true, true, k, n, b, ld)
 			} else {
-				w.Set(true, k, n, b, ld)
+				w.Set(false, true, k, n, b, ld)
 			}
 			for _, l := range layers {
 				args := l.arguments(rng, rows, k, n)
@@ -351,7 +358,7 @@ func TestLayersRowByRow(t *testing.T) {
 
 func TestLayersShortSlice(t *testing.T) {
 	w := new(Weights[float32])
-	w.Set(false, 4, 5, make([]float32, 20), 5)
+	w.Set(false, false, 4, 5, make([]float32, 20), 5)
 	rng := rand.New(rand.NewPCG(14, 14))
 	for _, l := range layers {
 		for i := range l.written {
@@ -372,7 +379,7 @@ func TestLayersShortSlice(t *testing.T) {
 
 func TestLayersNoAllocation(t *testing.T) {
 	w := new(Weights[float32])
-	w.Set(false, 4, 5, make([]float32, 20), 5)
+	w.Set(false, false, 4, 5, make([]float32, 20), 5)
 	rng := rand.New(rand.NewPCG(15, 15))
 	for _, l := range layers {
 		args := l.arguments(rng, 3, 4, 5)
@@ -395,8 +402,8 @@ func BenchmarkLayers(b *testing.B) {
 	eachSetBench(b, func(b *testing.B) {
 		m, ld, _ := matrix(rng, false, k, n)
 		w, reduced := new(Weights[float32]), new(Weights[float32])
-		w.Set(false, k, n, m, ld)
-		reduced.SetBFloat16(false, k, n, m, ld)
+		w.Set(false, false, k, n, m, ld)
+		reduced.Set(true, false, k, n, m, ld)
 		for _, l := range layers {
 			args := l.arguments(rng, rows, k, n)
 			run := func(name string, w *Weights[float32]) {
@@ -416,7 +423,7 @@ func BenchmarkLayers(b *testing.B) {
 			}
 		}
 		const many = 125 * rows
-		x, dy, grad := make([]float32, many*k), make([]float32, many*n), make([]float32, k*n)
+		x, dy, dw, db := make([]float32, many*k), make([]float32, many*n), make([]float32, k*n), make([]float32, n)
 		for i := range x {
 			x[i], dy[i] = float32(rng.NormFloat64()), float32(rng.NormFloat64())
 		}
@@ -427,7 +434,7 @@ func BenchmarkLayers(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				began := spent()
 				for b.Loop() {
-					w.Gradient(many, x, dy, grad)
+					Gradient(w.reduced, many, k, n, x, dy, dw, db)
 				}
 				b.ReportMetric(2*many*k*n*float64(b.N)/float64(spent()-began), "GFLOP/cpu-s")
 			})

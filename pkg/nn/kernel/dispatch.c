@@ -177,8 +177,9 @@ void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t
 	use->dense_film_backward(reduced, rows, k, n, dy, w, film, pre, slope, dfilm);
 }
 
-int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
-	return use->gradient_reduced(rows, k, n, x, dy, g);
+int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *dw,
+	float *db) {
+	return use->gradient_reduced(rows, k, n, x, dy, dw, db);
 }
 
 void vnd_normalise(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x) {

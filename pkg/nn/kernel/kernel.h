@@ -43,7 +43,8 @@ typedef struct {
 		float *slope);
 	void (*dense_film_backward)(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 		const float *film, const float *pre, float *slope, float *dfilm);
-	int (*gradient_reduced)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g);
+	int (*gradient_reduced)(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *dw,
+		float *db);
 	void (*normalise)(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x);
 	void (*scale_rows)(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x);
 } vnd_kernels;
@@ -99,7 +100,8 @@ void vnd_dense_gelu_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t
 void vnd_dense_film_backward(int reduced, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *dy, const float *w,
 	const float *film, const float *pre, float *slope, float *dfilm);
 // vnd_gradient_reduced returns 0 and does nothing where it cannot be done.
-int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g);
+int vnd_gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *dw,
+	float *db);
 void vnd_normalise(ptrdiff_t rows, ptrdiff_t n, const float *mean, const float *scale, float *x);
 void vnd_scale_rows(ptrdiff_t rows, ptrdiff_t n, const float *scale, float *x);
 

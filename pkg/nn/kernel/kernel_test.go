@@ -180,7 +180,7 @@ func TestAccuracy(t *testing.T) {
 			gi[n+i], gi[2*n+i] = -50, pre[i] // update gate shut: next = c
 		}
 		w := new(Weights[float32]) // without inputs: the bias alone
-		w.Set(false, 0, n, nil, n)
+		w.Set(false, false, 0, n, nil, n)
 		DenseGelu(1, nil, w, pre, nil, y, slope)
 		next := make([]float32, n)
 		GruGates(1, n, gi, b3, gh, b3, make([]float32, n), next)

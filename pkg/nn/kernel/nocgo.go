@@ -26,6 +26,6 @@ func denseGeluC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                
 func denseFilmC(_ bool, _, _, _ int, _, _, _, _, _, _, _ []float32)                            {}
 func denseGeluBackwardC(_ bool, _, _, _ int, _, _, _ []float32)                                {}
 func denseFilmBackwardC(_ bool, _, _, _ int, _, _, _, _, _, _ []float32)                       {}
-func gradientReducedC(_, _, _ int, _, _, _ []float32) bool                                     { return false }
+func gradientReducedC(_, _, _ int, _, _, _, _ []float32) bool                                  { return false }
 func normaliseC(_, _ int, _, _, _ []float32)                                                   {}
 func scaleRowsC(_, _ int, _, _ []float32)                                                      {}

@@ -62,8 +62,8 @@ func TestGruSequence(t *testing.T) {
 func testGruSequence(t *testing.T, n int) {
 	g := drawGru(n)
 	var whole, reduced Weights[float32]
-	whole.Set(false, n, 3*n, g.weights, 3*n)
-	reduced.SetBFloat16(false, n, 3*n, g.weights, 3*n)
+	whole.Set(false, false, n, 3*n, g.weights, 3*n)
+	reduced.Set(true, false, n, 3*n, g.weights, 3*n)
 	for name, w := range map[string]*Weights[float32]{"float32": &whole, "bfloat16": &reduced} {
 		if got, want := g.sequence(w), g.stepped(w); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, step by step %v", name, got, want)

@@ -108,7 +108,8 @@ INLINE void ask(ptrdiff_t n, const float *x, ptrdiff_t part, ptrdiff_t parts) {
 }
 
 // gradient_reduced packs as many rows as fit, and asks for the next ones while these are multiplied.
-static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *g) {
+static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *dw,
+	float *db) {
 	float packed[BLOCK] __attribute__((aligned(64)));
 	const ptrdiff_t high = (k + VL - 1) / VL * VL, wide = (n + NR - 1) / NR * NR,
 		fit = BLOCK / (high + wide) / DEEP * DEEP, most = 2 * (fit < PAIRS_GRAD ? fit : PAIRS_GRAD);
@@ -122,11 +123,12 @@ static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const floa
 		float *left = packed, *right = packed + high * count;
 		pair_left(some, k, x, left);
 		pair_rows(some, n, dy, NR, right);
+		column_sums(some, n, dy, db);
 		for (ptrdiff_t j = 0, tile = 0; j < n; j += NR)
 			for (ptrdiff_t i = 0; i < k; i += HIGH, tile++) {
 				ask(next * k, x + some * k, tile, tiles);
 				ask(next * n, dy + some * n, tile, tiles);
-				gradient_tile(count, left_of(left, count, i), right + j * count, k - i, n - j, g + i * n + j, n);
+				gradient_tile(count, left_of(left, count, i), right + j * count, k - i, n - j, dw + i * n + j, n);
 			}
 	}
 	close_tiles();
@@ -137,6 +139,6 @@ static ptrdiff_t reduced_panels(ptrdiff_t k, ptrdiff_t n) { return 0; }
 static void pack_reduced(int trans, ptrdiff_t k, ptrdiff_t n, const float *b, ptrdiff_t ldb, float *packed) {}
 INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
 	const operands *o) {}
-static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy,
-	float *g) { return 0; }
+static int gradient_reduced(ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *x, const float *dy, float *dw,
+	float *db) { return 0; }
 #endif

@@ -14,7 +14,8 @@ import "vnd/pkg/nn/kernel"
 type Dense[F kernel.Float] struct {
 	In, Out      int
 	Weight, Bias int
-	BFloat16     bool // products with W and Wᵀ, and the gradient of W, in bfloat16, where the kernels have them
+	// Where the kernels have bfloat16: products with W in it; those with Wᵀ and the gradient of W.
+	BFloat16, BackBFloat16 bool
 
 	forward, back kernel.Weights[F] // W, Wᵀ
 }
@@ -23,12 +24,8 @@ type Dense[F kernel.Float] struct {
 // before the next pass.
 func (d *Dense[F]) Refresh(params []F) {
 	w := params[d.Weight : d.Weight+d.In*d.Out]
-	set := (*kernel.Weights[F]).Set
-	if d.BFloat16 {
-		set = (*kernel.Weights[F]).SetBFloat16
-	}
-	set(&d.forward, false, d.In, d.Out, w, d.Out)
-	set(&d.back, true, d.Out, d.In, w, d.Out)
+	d.forward.Set(d.BFloat16, false, d.In, d.Out, w, d.Out)
+	d.back.Set(d.BackBFloat16, true, d.Out, d.In, w, d.Out)
 }
 
 // Product writes y = x·W for x [B×I], y [B×O]: the bias is left to a kernel that follows.
@@ -74,10 +71,9 @@ func (d *Dense[F]) BackwardFilm(rows int, dy, film, pre, slope, dfilm []F) {
 	kernel.DenseFilmBackward(rows, dy, &d.back, film, pre, slope, dfilm)
 }
 
-// BackwardParams adds xᵀ·dy and the column sums of dy to the gradient. Refresh must have been called.
+// BackwardParams adds xᵀ·dy and the column sums of dy to the gradient.
 func (d *Dense[F]) BackwardParams(grad []F, rows int, x, dy []F) {
-	d.forward.Gradient(rows, x, dy, grad[d.Weight:][:d.In*d.Out])
-	kernel.ColumnSums(rows, d.Out, dy, grad[d.Bias:])
+	kernel.Gradient(d.BackBFloat16, rows, d.In, d.Out, x, dy, grad[d.Weight:], grad[d.Bias:])
 }
 
 // GRU is a gated recurrent unit of I inputs and H hidden units:

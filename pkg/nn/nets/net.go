@@ -66,6 +66,13 @@ func (n *Net[F]) ready() { n.once.Do(n.read) }
 
 // read lets every layer copy its weights.
 func (n *Net[F]) read() {
+	for _, d := range n.layers() {
+		d.Refresh(n.Params)
+	}
+}
+
+// layers are all; those that the net lacks have no numbers.
+func (n *Net[F]) layers() []*layers.Dense[F] {
 	dense := []*layers.Dense[F]{&n.encoder.dense, &n.encoder.gru.Input, &n.encoder.gru.Hidden, &n.encoder.hidden,
 		&n.encoder.latent}
 	for i := range n.decoder {
@@ -81,9 +88,7 @@ func (n *Net[F]) read() {
 			dense = append(dense, &r.film[b])
 		}
 	}
-	for _, d := range dense {
-		d.Refresh(n.Params) // a layer that the net lacks has no numbers
-	}
+	return dense
 }
 
 // initial says how a weight is drawn; biases start at 0.
@@ -112,9 +117,9 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 	return n, nil
 }
 
-// BFloat16 returns a net of the same Params that multiplies in bfloat16 between hidden layers, where the kernels have
-// that; what enters and leaves encoder, residuals and decoder is not rounded. Its copy of Params wants a Refresh of its
-// own.
+// BFloat16 returns a net of the same Params that multiplies in bfloat16 between hidden layers, and in all on the way
+// back, where the kernels have that; what enters and leaves encoder, residuals and decoder is not rounded. Its copy of
+// Params wants a Refresh of its own.
 func (n *Net[F]) BFloat16() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()
@@ -126,6 +131,9 @@ func (n *Net[F]) BFloat16() *Net[F] {
 		for b := range r.residuals[m].blocks {
 			r.residuals[m].blocks[b].BFloat16 = true
 		}
+	}
+	for _, d := range r.layers() {
+		d.BackBFloat16 = true
 	}
 	return r
 }

@@ -79,21 +79,20 @@ func TestPassTape(t *testing.T) {
 	}
 }
 
-// TestBFloat16: a net and a policy in bfloat16 read the same parameters, and round between hidden layers alone, where
-// the kernels do so.
+// roundsLike fails unless numbers are off by as much as bfloat16 makes them, or not at all where nothing is rounded.
+func roundsLike(t *testing.T, what string, got, plain []float32, rounds bool) {
+	t.Helper()
+	d := slices.Clone(got)
+	kernel.Axpy(-1, plain, d)
+	off := math.Sqrt(kernel.SquaredNorm(d) / kernel.SquaredNorm(plain))
+	if off > 0.02 || (off > 0) != (rounds && kernel.HasBFloat16()) {
+		t.Errorf("%s: off by %v, to be rounded: %v, kernels that reduce: %v", what, off, rounds, kernel.HasBFloat16())
+	}
+}
+
+// TestBFloat16: a net in bfloat16 reads the same parameters, and rounds between hidden layers alone, where the kernels
+// do so.
 func TestBFloat16(t *testing.T) {
-	off := func(a, b []float32) float64 {
-		d := slices.Clone(a)
-		kernel.Axpy(-1, b, d)
-		return math.Sqrt(kernel.SquaredNorm(d) / kernel.SquaredNorm(b))
-	}
-	near := func(what string, rounded, plain []float32, inner bool) {
-		t.Helper()
-		if d := off(rounded, plain); d > 0.02 || (d > 0) != (inner && kernel.HasBFloat16()) {
-			t.Errorf("%s: off by %v, layers between hidden ones: %v, kernels that reduce: %v", what, d, inner,
-				kernel.HasBFloat16())
-		}
-	}
 	const B = 5
 	rng := rand.New(rand.NewPCG(12, 12))
 	for name, c := range variants() {
@@ -106,7 +105,7 @@ func TestBFloat16(t *testing.T) {
 			net.Condition(tape, 0, B, z)
 			net.Residual(tape, 0, B, x, y[i])
 		}
-		near(name, y[1], y[0], c.Blocks > 0)
+		roundsLike(t, name, y[1], y[0], c.Blocks > 0)
 		if c.Latent == 0 {
 			continue
 		}
@@ -117,9 +116,18 @@ func TestBFloat16(t *testing.T) {
 			net.Encode(net.NewEncoderTape(B), B, ctx, latents[i])
 			net.DecodeTape(net.NewDecoderTape(B), B, z, windows[i])
 		}
-		near(name+" encoder", latents[1], latents[0], true)
-		near(name+" decoder", windows[1], windows[0], true)
+		roundsLike(t, name+" encoder", latents[1], latents[0], true)
+		roundsLike(t, name+" decoder", windows[1], windows[0], true)
 	}
+	if !kernel.HasBFloat16() {
+		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
+	}
+}
+
+// TestPolicyBFloat16: so does a policy, and rounds in all layers on the way back.
+func TestPolicyBFloat16(t *testing.T) {
+	const B = 5
+	rng := rand.New(rand.NewPCG(13, 13))
 	for _, hidden := range [][]int{{8}, {8, 8}, {8, 8, 8}} {
 		p, err := NewPolicy[float32](PolicyConfig{Inputs: 6, Actions: 4, Hidden: hidden})
 		if err != nil {
@@ -127,12 +135,17 @@ func TestBFloat16(t *testing.T) {
 		}
 		p.Init(rng, make([]float32, 4))
 		x := normal[float32](rng, B*6)
-		var u [2][]float32
+		var u, dx, grad [2][]float32
 		for i, policy := range []*Policy[float32]{p, p.BFloat16()} {
-			u[i] = make([]float32, B*4)
-			policy.Forward(policy.NewTape(B, 1), 0, B, x, u[i])
+			u[i], dx[i], grad[i] = make([]float32, B*4), make([]float32, B*6), make([]float32, len(p.Params))
+			tape := policy.NewTape(B, 1)
+			policy.Forward(tape, 0, B, x, u[i])
+			policy.Backward(tape, 0, x[:B*4], dx[i])
+			policy.Grads(tape, 1, grad[i])
 		}
-		near(fmt.Sprint("policy ", hidden), u[1], u[0], len(hidden) > 1)
+		roundsLike(t, fmt.Sprint("policy ", hidden), u[1], u[0], len(hidden) > 1)
+		roundsLike(t, fmt.Sprint("policy ", hidden, ", gradient of inputs"), dx[1], dx[0], true)
+		roundsLike(t, fmt.Sprint("policy ", hidden, ", gradient"), grad[1], grad[0], true)
 	}
 	if !kernel.HasBFloat16() {
 		t.Skip("SKIPPED: no products in bfloat16 here: the kernels are " + kernel.Name())
