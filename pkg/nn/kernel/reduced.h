@@ -69,6 +69,19 @@ INLINE void pair_rows(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, cons
 			_mm512_storeu_si512(to + j / width * panel + j % width, pair_of(rows - p, n, x + p * n + j, n - j));
 }
 
+// part is one of a product: rows from i and columns from j on, of which those before `done` have been finished.
+typedef struct {
+	ptrdiff_t rows, cols, i, j, done;
+	float *sum;
+} part;
+
+// finish_some finishes up to `rows` rows of those that are left.
+INLINE void finish_some(const int kind, ptrdiff_t rows, ptrdiff_t n, part *b, const operands *o) {
+	const ptrdiff_t left = b->rows - b->done, some = rows < left ? rows : left;
+	finish(kind, some, b->cols, n, b->i + b->done, b->j, b->sum + b->done * NR, o);
+	b->done += some;
+}
+
 #ifdef VND_AMX
 #include "tiles.h"
 #else
@@ -78,8 +91,9 @@ INLINE void pair_rows(ptrdiff_t rows, ptrdiff_t n, const float *restrict x, cons
 // rows_reduced is rows_by_panels for weights in pairs.
 INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t n, const float *a, const float *w,
 	const operands *o) {
-	float x[ROUNDED] __attribute__((aligned(64))), sum[HIGH * NR] __attribute__((aligned(64)));
+	float x[ROUNDED] __attribute__((aligned(64))), sum[2][HIGH * NR] __attribute__((aligned(64)));
 	const ptrdiff_t half = pairs(k), fit = PAIRS / half / HIGH * HIGH, most = fit > HIGH ? fit : HIGH;
+	part now = {.sum = sum[0]}, before = {.sum = sum[1]};
 	open_tiles();
 	for (ptrdiff_t from = 0; from < rows; from += most) {
 		const ptrdiff_t to = rows - from < most ? rows : from + most;
@@ -87,14 +101,17 @@ INLINE void rows_reduced(const int kind, ptrdiff_t rows, ptrdiff_t k, ptrdiff_t 
 			round_row(k, a + i * k, x + (i - from) * half);
 		for (ptrdiff_t j = 0; j < n; j += NR)
 			for (ptrdiff_t i = from; i < to; i += HIGH) {
-				const ptrdiff_t count = to - i < HIGH ? to - i : HIGH;
+				now.rows = to - i < HIGH ? to - i : HIGH, now.cols = n - j < NR ? n - j : NR, now.i = i, now.j = j;
 				if (rows >= MR)
-					fetch(kind, count, n, i, j, o);
-				reduced_product(count, half, x + (i - from) * half, w + j * half, sum);
-				finish(kind, count, n - j < NR ? n - j : NR, n, i, j, sum, o);
+					fetch(kind, now.rows, n, i, j, o);
+				product_beside(kind, half, x + (i - from) * half, w + j * half, n, &now, &before, o);
+				const part spare = before;
+				before = now;
+				now.sum = spare.sum;
 			}
 	}
 	close_tiles();
+	finish_some(kind, before.rows, n, &before, o);
 }
 
 // Gradients of weights sum over rows: two successive rows of a column share 32 bits. As many pairs of rows are worked

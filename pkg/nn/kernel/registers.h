@@ -29,6 +29,14 @@ static __attribute__((noinline)) void reduced_product(ptrdiff_t rows, ptrdiff_t 
 	}
 }
 
+// product_beside computes part `now` and finishes it: products and tails use the same registers.
+INLINE void product_beside(const int kind, ptrdiff_t k, const float *a, const float *b, ptrdiff_t n,
+	part *now, part *before, const operands *o) {
+	reduced_product(now->rows, k, a, b, now->sum);
+	now->done = 0;
+	finish_some(kind, now->rows, n, now, o);
+}
+
 _Static_assert(VL % HIGH == 0, "a tile's columns of x lie in one panel");
 
 // left_of is where column i of x lies, of panels with `count` pairs.

@@ -25,18 +25,22 @@ INLINE void no_sums(void) {
 	_tile_zero(3);
 }
 
-// add_products adds to the sums a [HIGH×k] times b [k×NR], pairs of k in panels; rows of a lie `apart`.
+// add_product adds to the sums a [HIGH×DEEP] times b [DEEP×NR], pairs of k in panels; rows of a lie `apart`.
+INLINE void add_product(const float *a, ptrdiff_t apart, const float *b) {
+	_tile_loadd(4, a, 4 * apart);
+	_tile_loadd(5, a + VL * apart, 4 * apart);
+	_tile_loadd(6, b, 4 * NR);
+	_tile_loadd(7, b + VL, 4 * NR);
+	_tile_dpbf16ps(0, 4, 6);
+	_tile_dpbf16ps(1, 4, 7);
+	_tile_dpbf16ps(2, 5, 6);
+	_tile_dpbf16ps(3, 5, 7);
+}
+
+// add_products adds a [HIGH×k] times b [k×NR].
 INLINE void add_products(ptrdiff_t k, const float *a, ptrdiff_t apart, const float *b) {
-	for (ptrdiff_t p = 0; p < k; p += DEEP, a += DEEP, b += DEEP * NR) {
-		_tile_loadd(4, a, 4 * apart);
-		_tile_loadd(5, a + VL * apart, 4 * apart);
-		_tile_loadd(6, b, 4 * NR);
-		_tile_loadd(7, b + VL, 4 * NR);
-		_tile_dpbf16ps(0, 4, 6);
-		_tile_dpbf16ps(1, 4, 7);
-		_tile_dpbf16ps(2, 5, 6);
-		_tile_dpbf16ps(3, 5, 7);
-	}
+	for (ptrdiff_t p = 0; p < k; p += DEEP)
+		add_product(a + p, apart, b + p * NR);
 }
 
 INLINE void store_sums(float *to, ptrdiff_t apart) {
@@ -46,12 +50,18 @@ INLINE void store_sums(float *to, ptrdiff_t apart) {
 	_tile_stored(3, to + VL * apart + VL, 4 * apart);
 }
 
-// reduced_product is product of a [HIGH×k] and one panel, both in pairs. Rows past the last are whatever lies there.
-static __attribute__((noinline)) void reduced_product(ptrdiff_t rows, ptrdiff_t k, const float *a, const float *b,
-	float *sum) {
+// product_beside is product of a [HIGH×k] and one panel, both in pairs, for part `now`. Rows past the last are whatever
+// lies there. Tiles have a unit of their own: meanwhile the vector registers finish the part before.
+INLINE void product_beside(const int kind, ptrdiff_t k, const float *a, const float *b, ptrdiff_t n,
+	part *now, part *before, const operands *o) {
+	const ptrdiff_t each = (before->rows * DEEP + k - 1) / k;
 	no_sums();
-	add_products(k, a, k, b);
-	store_sums(sum, NR);
+	for (ptrdiff_t p = 0; p < k; p += DEEP) {
+		add_product(a + p, k, b + p * NR);
+		finish_some(kind, each, n, before, o);
+	}
+	store_sums(now->sum, NR);
+	now->done = 0;
 }
 
 // transpose16 turns 16 rows of 16 numbers into columns.
