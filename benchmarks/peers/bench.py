@@ -2,6 +2,7 @@
 
     make peers-bench                     # which builds and installs what it needs; nothing else should run meanwhile
     python bench.py --vnd bin/vnd --gemm build/gemm_bench --rounds 5 --plot benchmarks/plots/speed.svg
+    python bench.py --held build/held.so # all as on a processor with AVX2 alone
 
 Every round runs each program once. A figure is the median over rounds of the medians over epochs that the programs
 give; a ratio is the median over rounds of the ratio within the round, so that a busy minute does not decide it. A peer
@@ -30,11 +31,16 @@ ap.add_argument("--gemm", default="build/gemm_bench", help="gemm_bench.c, built"
 ap.add_argument("--rounds", type=int, default=5)
 ap.add_argument("--epochs", type=int, default=7, help="timed epochs of each run")
 ap.add_argument("--plot", help="where the roofline goes, an SVG")
+ap.add_argument("--held", help="held.c, built: holds peers to AVX2, as settings do vnd and oneDNN; without --plot")
 A = ap.parse_args()
+HELD = {"LD_PRELOAD": os.path.abspath(A.held)} if A.held else {}
+if A.held:
+    os.environ.update(VND_KERNEL="onednn avx2", ONEDNN_MAX_CPU_ISA="AVX2")
+    A.plot = None
 
 
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def run(*command, env={}):
+    return subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **env}).stdout
 
 
 def vnd(what, *more):
@@ -42,7 +48,7 @@ def vnd(what, *more):
 
 
 def peer(script, *more):
-    out = json.loads(run(sys.executable, os.path.join(here, script), "--json", *more).strip().splitlines()[-1])
+    out = json.loads(run(sys.executable, os.path.join(here, script), "--json", *more, env=HELD).strip().splitlines()[-1])
     return out.get("transitions_per_s") or out["contexts_per_s"]
 
 
@@ -71,7 +77,8 @@ runs = {
     "policy, PyTorch": lambda: peer("torch_bptt.py", "--epochs", e),
     "fit": lambda: vnd("fit", "--epochs", str(A.epochs + 2))["per_s"],
     "vnd bench fit --float32": lambda: vnd("fit", "--float32", "--epochs", str(A.epochs + 2))["per_s"],
-    "fit, JAX": lambda: peer("jax_vnd.py", "--steps", e),
+    "fit, JAX plain": lambda: peer("jax_vnd.py", "--steps", e),
+    "fit, JAX 2 devices remat": lambda: peer("jax_vnd.py", "--devices", "2", "--remat", "--steps", e),
     "fit, PyTorch": lambda: peer("torch_vnd.py", "--steps", e),
     "tick p50": lambda: vnd("tick")["p50_us"],
     "sgemm": sgemm,
@@ -80,6 +87,8 @@ for module, name in (("jax", "JAX"), ("torch", "PyTorch")):
     if importlib.util.find_spec(module) is None:
         print(f"{name} is not there: left out", file=sys.stderr)
         runs = {k: f for k, f in runs.items() if name not in k}
+if A.held:  # vnd multiplies in float32 anyway
+    runs = {k: f for k, f in runs.items() if "--float32" not in k}
 
 seen = {k: [] for k in runs}
 for r in range(A.rounds):
