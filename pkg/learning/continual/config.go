@@ -45,7 +45,7 @@ type WarmStart struct {
 // commands more than the first does. The gradient of the physics prior alone, with the residual taken as a constant,
 // then no longer points downhill (docs/decisions/0011-gradient-through-the-residual.md).
 type FineTune struct {
-	Epochs           int     `param:"epochs" default:"600" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
+	Epochs           int     `param:"epochs" default:"1200" min:"1" max:"1e6" doc:"Adam updates, one an epoch"`
 	Rate             float64 `param:"rate" default:"0.003" min:"1e-7" max:"1" doc:"learning rate of Adam, falling along a cosine"`
 	ResidualGradient bool    `param:"residual_gradient" was:"through" json:"Through" default:"true" doc:"gradients flow through the learned residual"`
 }
