@@ -81,7 +81,7 @@ type Train struct {
 	GainJitter  float64   `param:"gain_jitter" default:"0.15" min:"0" max:"1" doc:"spread (log-normal) of a random factor on each context's thrust commands, so that a new session's gain is read from the window"`
 	Settle      float64   `param:"settle" default:"0.6" min:"0" max:"1" doc:"share of the schedule before which validation keeps no weights: few validation flights are noisy, and the rate is still high"`
 	Patience    float64   `param:"patience" default:"0.2" min:"0.01" max:"1" doc:"share of the schedule without a better validation loss after which the training stops"`
-	BFloat16    bool      `param:"bfloat16" json:"Reduced" default:"true" doc:"products between hidden layers, and on the way back, in bfloat16 while training, where kernel and processor have them; validation and all predictions are in float32"`
+	BFloat16    bool      `param:"bfloat16" json:"Reduced" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them; validation and all predictions are in float32"`
 	Workers     int       `param:"workers" default:"0" min:"0" max:"256" doc:"threads, at most one for every 32 contexts of the batch, and 16; 0 takes as many as there are cores; the result does not depend on it"`
 }
 

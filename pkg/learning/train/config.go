@@ -28,7 +28,7 @@ type Config struct {
 	Jitter           float64 `param:"jitter" default:"0.0" min:"0" max:"3" doc:"spread by which the policy sees its latent wrong, in each episode"`
 	SwitchShare      float64 `param:"switch_share" was:"change" json:"Change" default:"0.4" min:"0" max:"1" doc:"share of episodes whose condition changes in mid-episode; the policy's latent follows within the encoder's window"`
 	Wind             float64 `param:"wind" default:"0.0" min:"0" max:"20" unit:"m/s²" doc:"spread of a constant acceleration in a learned model that the policy is not given"`
-	BFloat16         bool    `param:"bfloat16" json:"Reduced" default:"true" doc:"products between hidden layers, and on the way back, in bfloat16 while training, where kernel and processor have them; a policy flies and is judged in float32"`
+	BFloat16         bool    `param:"bfloat16" json:"Reduced" default:"true" doc:"products between hidden layers in bfloat16 while training, where kernel and processor have them; a policy flies and is judged in float32"`
 	Workers          int     `param:"workers" default:"0" min:"0" max:"1024" doc:"threads; 0 takes all; the result does not depend on it"`
 }
 

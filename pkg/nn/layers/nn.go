@@ -14,8 +14,7 @@ import "vnd/pkg/nn/kernel"
 type Dense[F kernel.Float] struct {
 	In, Out      int
 	Weight, Bias int
-	// Where the kernels have bfloat16: products with W in it; those with Wᵀ and the gradient of W.
-	BFloat16, BackBFloat16 bool
+	BFloat16     bool // products with W and Wᵀ, and the gradient of W, in bfloat16, where the kernels have them
 
 	forward, back kernel.Weights[F] // W, Wᵀ
 }
@@ -25,7 +24,7 @@ type Dense[F kernel.Float] struct {
 func (d *Dense[F]) Refresh(params []F) {
 	w := params[d.Weight : d.Weight+d.In*d.Out]
 	d.forward.Set(d.BFloat16, false, d.In, d.Out, w, d.Out)
-	d.back.Set(d.BackBFloat16, true, d.Out, d.In, w, d.Out)
+	d.back.Set(d.BFloat16, true, d.Out, d.In, w, d.Out)
 }
 
 // Product writes y = x·W for x [B×I], y [B×O]: the bias is left to a kernel that follows.
@@ -73,7 +72,7 @@ func (d *Dense[F]) BackwardFilm(rows int, dy, film, pre, slope, dfilm []F) {
 
 // BackwardParams adds xᵀ·dy and the column sums of dy to the gradient.
 func (d *Dense[F]) BackwardParams(grad []F, rows int, x, dy []F) {
-	kernel.Gradient(d.BackBFloat16, rows, d.In, d.Out, x, dy, grad[d.Weight:], grad[d.Bias:])
+	kernel.Gradient(d.BFloat16, rows, d.In, d.Out, x, dy, grad[d.Weight:], grad[d.Bias:])
 }
 
 // GRU is a gated recurrent unit of I inputs and H hidden units:

@@ -117,9 +117,9 @@ func New[F kernel.Float](c Config) (*Net[F], error) {
 	return n, nil
 }
 
-// BFloat16 returns a net of the same Params that multiplies in bfloat16 between hidden layers, and in all on the way
-// back, where the kernels have that; what enters and leaves encoder, residuals and decoder is not rounded. Its copy of
-// Params wants a Refresh of its own.
+// BFloat16 returns a net of the same Params that multiplies in bfloat16 between hidden layers, where the kernels have
+// that; what enters and leaves encoder, residuals and decoder is not rounded. Its copy of Params wants a Refresh of its
+// own.
 func (n *Net[F]) BFloat16() *Net[F] {
 	r := &Net[F]{Config: n.Config, Params: n.Params}
 	r.layOut()
@@ -131,9 +131,6 @@ func (n *Net[F]) BFloat16() *Net[F] {
 		for b := range r.residuals[m].blocks {
 			r.residuals[m].blocks[b].BFloat16 = true
 		}
-	}
-	for _, d := range r.layers() {
-		d.BackBFloat16 = true
 	}
 	return r
 }

@@ -104,15 +104,16 @@ func (p *Policy[F]) Refresh() {
 	p.read()
 }
 
-// BFloat16 returns a policy of the same Params that multiplies in bfloat16 between hidden layers, and in all on the way
-// back, where the kernels have that; what enters and leaves it is not rounded. Its copy of Params wants a Refresh of
-// its own.
+// BFloat16 returns a policy of the same Params whose layers between hidden ones multiply in bfloat16, where the kernels
+// have that; what enters and leaves it is not rounded, on the way back either. Gradients of the first layer tell how a
+// reference accelerates by small differences of what the policy sees, which rounding loses. Its copy of Params wants a
+// Refresh of its own.
 func (p *Policy[F]) BFloat16() *Policy[F] {
 	r := &Policy[F]{PolicyConfig: p.PolicyConfig, Params: p.Params, tensors: p.tensors}
 	for l, d := range p.layers { // without the copies of their weights
 		inner := l > 0 && l < len(p.layers)-1
 		r.layers = append(r.layers, layers.Dense[F]{In: d.In, Out: d.Out, Weight: d.Weight, Bias: d.Bias,
-			BFloat16: inner, BackBFloat16: true})
+			BFloat16: inner})
 	}
 	return r
 }
