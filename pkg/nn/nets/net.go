@@ -66,13 +66,6 @@ func (n *Net[F]) ready() { n.once.Do(n.read) }
 
 // read lets every layer copy its weights.
 func (n *Net[F]) read() {
-	for _, d := range n.layers() {
-		d.Refresh(n.Params)
-	}
-}
-
-// layers are all; those that the net lacks have no numbers.
-func (n *Net[F]) layers() []*layers.Dense[F] {
 	dense := []*layers.Dense[F]{&n.encoder.dense, &n.encoder.gru.Input, &n.encoder.gru.Hidden, &n.encoder.hidden,
 		&n.encoder.latent}
 	for i := range n.decoder {
@@ -88,7 +81,9 @@ func (n *Net[F]) layers() []*layers.Dense[F] {
 			dense = append(dense, &r.film[b])
 		}
 	}
-	return dense
+	for _, d := range dense {
+		d.Refresh(n.Params) // a layer that the net lacks has no numbers
+	}
 }
 
 // initial says how a weight is drawn; biases start at 0.

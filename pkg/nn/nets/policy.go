@@ -105,9 +105,8 @@ func (p *Policy[F]) Refresh() {
 }
 
 // BFloat16 returns a policy of the same Params whose layers between hidden ones multiply in bfloat16, where the kernels
-// have that; what enters and leaves it is not rounded, on the way back either. Gradients of the first layer tell how a
-// reference accelerates by small differences of what the policy sees, which rounding loses. Its copy of Params wants a
-// Refresh of its own.
+// have that; what enters and leaves it is not rounded, on the way back either: policies learned worse with that
+// (benchmarks/speed.md). Its copy of Params wants a Refresh of its own.
 func (p *Policy[F]) BFloat16() *Policy[F] {
 	r := &Policy[F]{PolicyConfig: p.PolicyConfig, Params: p.Params, tensors: p.tensors}
 	for l, d := range p.layers { // without the copies of their weights
