@@ -192,7 +192,7 @@ func (f *field) listen() {
 			p := bridge.FromOdometry(m, bridge.PoseOptions{}).State.P
 			f.note(func() {
 				f.place = p
-				if max(p.X, -p.X, p.Y, -p.Y, p.Z) > 4 || p.Z < -0.5 { // the guard's own fence
+				if !inFence(p) {
 					f.outside = fmt.Sprintf("the robot was at (%.2f, %.2f, %.2f) m, outside the geofence", p.X, p.Y,
 						p.Z)
 				}
@@ -205,6 +205,9 @@ func (f *field) listen() {
 			}
 		}))(f.t)
 }
+
+// inFence reports whether a robot is in the guard's own fence.
+func inFence(p so3.Vec3) bool { return max(p.X, -p.X, p.Y, -p.Y, p.Z) <= 4 && p.Z >= -0.5 }
 
 // learning takes what the learner says, which it says more than once.
 func (f *field) learning(message string) {

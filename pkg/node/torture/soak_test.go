@@ -19,7 +19,6 @@ import (
 	rclinterfaces "vnd/msgs/rcl_interfaces"
 	stdsrvs "vnd/msgs/std_srvs"
 	"vnd/pkg/bridge"
-	"vnd/pkg/flight/guard"
 	"vnd/pkg/node"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/sim"
@@ -54,6 +53,7 @@ type endurance struct {
 	tallies         map[string]*tally
 	failures        []string
 	touch           touchdowns
+	grounded        bool // the robot does not fly since an accident, of which all is said
 }
 
 // tally is what became of the faults of a kind.
@@ -132,7 +132,7 @@ func (e *endurance) take() {
 		e.t.Fatal(err)
 	}
 	e.simulator = e.startRemapped("quad_sim", relayed, "world:="+world, "lockstep:=true", "lockstep_paced:=true",
-		"lockstep_patience:=0.1", "step:=0.005", "diagnostic_updater.period:=0.2")
+		"lockstep_patience:=0.1", "step:=0.005", "diagnostic_updater.period:=0.2", onTheGround)
 	if how := e.again(0); how == "failed" {
 		e.t.Fatalf("the graph does not fly at first: %v", e.failures)
 	}
@@ -190,11 +190,9 @@ func (e *endurance) pass(d time.Duration) {
 func (e *endurance) look() {
 	outside := ""
 	e.note(func() { outside, e.outside = e.outside, "" })
-	if outside != "" {
+	if outside != "" && !e.grounded {
 		e.fail("%s", outside)
-		e.trigger("reset")
-		time.Sleep(time.Second) // what was said of it before has come
-		e.note(func() { e.outside = "" })
+		e.grounded = true
 	}
 	for _, hard := range e.touch.read() {
 		e.fail("%s", hard)
@@ -221,6 +219,9 @@ func (e *endurance) look() {
 
 // strike injects a fault, removes it, and sees to it that the policy flies again.
 func (e *endurance) strike(k *kind) {
+	if e.grounded {
+		e.again(e.count())
+	}
 	e.note(func() { e.steps = e.steps[:0] })
 	begun := time.Now()
 	what, remove := k.inject(e)
@@ -240,62 +241,6 @@ func (e *endurance) strike(k *kind) {
 	e.t.Logf("%v: %s (%s): %s, %v after its end", time.Since(e.begun).Round(time.Second), k.name, what, how,
 		took.Round(100*time.Millisecond))
 	e.pass(e.every - time.Since(begun))
-}
-
-// again waits until the policy flies, of the steps from the i-th on, and says how that came about. A robot that has
-// landed takes off.
-func (e *endurance) again(i int) string {
-	landed := false
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		flies, stands := false, false
-		e.note(func() {
-			n := len(e.steps)
-			flies = e.flies(i, 25) && e.place.Z > 0.5 && time.Since(e.steps[n-1].at) < time.Second
-			stands = n > i && e.steps[n-1].stage == guard.Off && e.place.Z < 0.3
-		})
-		switch {
-		case flies:
-			return e.flew(landed)
-		case stands:
-			landed = true
-			e.trigger("reset_guard") // hidden delay that lasts and drift are forgotten by a person alone
-			e.trigger("takeoff")
-		}
-		e.pass(50 * time.Millisecond)
-	}
-	why := ""
-	e.note(func() {
-		why = fmt.Sprintf("%d steps, the robot is at %v, the controller says %q", len(e.steps), e.place, e.controls)
-	})
-	e.fail("the robot does not fly again in %v: %s; the last step %+v", patience, why, e.newest())
-	e.renew()
-	return "failed"
-}
-
-// flew says what the guard did during a fault.
-func (e *endurance) flew(landed bool) (how string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if landed {
-		return "landed"
-	}
-	for _, s := range e.steps {
-		if !s.stage.PolicyFlies() {
-			return "held"
-		}
-	}
-	return "flown"
-}
-
-// renew starts controller and guard anew, with the robot where it began.
-func (e *endurance) renew() {
-	for _, p := range e.nodes[:2] {
-		p.kill()
-		p.again()
-		e.lives[p]++
-	}
-	e.trigger("reset")
-	e.note(func() { e.steps = e.steps[:0] })
 }
 
 // report says what became of all faults, and what the processes had.

@@ -13,6 +13,7 @@ import (
 type touchdowns struct {
 	mu      sync.Mutex
 	above   bool
+	carried bool     // by hand, which is no touch-down
 	before  so3.Vec3 // velocity at the last truth, m/s
 	n       int
 	fastest float64
@@ -26,7 +27,7 @@ const hardest = 1.0
 func (d *touchdowns) look(above bool, v so3.Vec3, lately func() string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.above && !above {
+	if d.above && !above && !d.carried {
 		d.n++
 		speed := d.before.Norm()
 		if d.fastest = max(d.fastest, speed); speed > hardest {
@@ -35,6 +36,13 @@ func (d *touchdowns) look(above bool, v so3.Vec3, lately func() string) {
 		}
 	}
 	d.above, d.before = above, v
+}
+
+// carry says that the robot is carried from now on, or no longer.
+func (d *touchdowns) carry(by bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.carried = by
 }
 
 // read are the hard ones since they were read last.
