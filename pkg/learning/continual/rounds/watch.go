@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/latent"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot/quadrotor"
@@ -21,14 +22,23 @@ type watch struct {
 	robots   int
 	bundles  *store.Store
 	evidence *gate.Evidence
-	places   places           // of all robots
-	known    known            // of the latent of the tick before
-	unplaced []ControllerTick // flown by bundles without a model, oldest first
-	last     int64            // stamp of the newest tick that counted, ns
-	since    float64          // flight since the last comparison, s
-	calm     float64          // flight of the bundle at hand without a trip of the guard, s
+	places   places     // of all robots
+	known    known      // of the latent of the tick before
+	unplaced []unplaced // flown by bundles without a model, oldest first
+	last     int64      // stamp of the newest tick that counted, ns
+	since    float64    // flight since the last comparison, s
+	calm     float64    // flight of the bundle at hand without a trip of the guard, s
 	flies    string
 	before   int64 // stamp of the tick before, ns
+}
+
+// unplaced is what is kept of a tick that a bundle without a model flew. There are tens of thousands.
+type unplaced struct {
+	stamp  int64
+	bundle string
+	task   string
+	error  float64
+	row    quad.Row
 }
 
 // places are those of bundles' latents, by bundle; of one without a model nil. They are large, and the same for all
@@ -144,18 +154,28 @@ func (w *watch) of(p *place, z []float32) gate.Place {
 	return w.known.place
 }
 
-// keep remembers a flight without a place, as long as its evidence would be. Robots share the space, and the time that
-// reading it takes; each has enough to be compared.
+// keep remembers a flight without a place, as long as its evidence would be. Only the bundle that flies and the one
+// before it are ever compared: others are not kept. Robots share the space, and the time that reading it takes; each
+// has enough to be compared.
 func (w *watch) keep(t *ControllerTick) {
 	const areas, enough = 8, 3 // conditions that a first policy may have met; of what a comparison takes
+	id := w.bundles.Current().ID
+	if t.Bundle != id {
+		if id = w.bundles.Before(); t.Bundle != id {
+			return
+		}
+	}
 	e := w.cfg().Evidence
 	most := int(max(areas*e.Most/float64(w.robots), enough*e.Seconds) / w.dt)
-	if len(w.unplaced) >= 2*most {
-		w.unplaced = append([]ControllerTick(nil), w.unplaced[len(w.unplaced)-most:]...)
+	u := w.unplaced
+	if len(u) >= most+most/8 {
+		u = u[:copy(u, u[len(u)-most:])]
 	}
-	kept := *t
-	kept.Latent = nil
-	w.unplaced = append(w.unplaced, kept)
+	task := t.Task
+	if n := len(u); n > 0 && u[n-1].task == task {
+		task = u[n-1].task // each message brings a string of its own
+	}
+	w.unplaced = append(u, unplaced{t.Stamp, id, task, t.Error, t.Row})
 }
 
 // changed is called when another bundle flies: evidence of others than it and the one before is forgotten. Flights that
@@ -168,6 +188,7 @@ func (w *watch) changed() error {
 			delete(w.places, id)
 		}
 	}
+	w.unplaced = slices.DeleteFunc(w.unplaced, func(t unplaced) bool { return t.bundle != now && t.bundle != parent })
 	if len(w.unplaced) == 0 || w.place(now) == nil || parent == "" || w.place(parent) != nil {
 		return nil
 	}
@@ -196,13 +217,13 @@ func (w *watch) read(now, parent string) error {
 	p := w.place(now)
 	for i := range w.unplaced {
 		t := &w.unplaced[i]
-		row := t.Row
-		row.T = float64(t.Stamp-w.unplaced[0].Stamp) / 1e9
-		if t.Bundle != parent || !e.Push(&row) || !e.Known() {
+		row := t.row
+		row.T = float64(t.stamp-w.unplaced[0].stamp) / 1e9
+		if t.bundle != parent || !e.Push(&row) || !e.Known() {
 			continue
 		}
-		w.evidence.Add(gate.Sample{T: float64(t.Stamp) / 1e9, Bundle: parent, Task: t.Task, Place: w.of(p, e.Mean()),
-			Error: t.Error})
+		w.evidence.Add(gate.Sample{T: float64(t.stamp) / 1e9, Bundle: parent, Task: t.task, Place: w.of(p, e.Mean()),
+			Error: t.error})
 	}
 	return nil
 }

@@ -158,3 +158,38 @@ func TestPlacedEvidence(t *testing.T) {
 		b.stop()
 	}
 }
+
+// TestUnplacedFlightsHaveABound: flights without a place are kept of bundles that may be compared later, as long as
+// their evidence would be, and no longer.
+func TestUnplacedFlightsHaveABound(t *testing.T) {
+	dir := t.TempDir()
+	first, second := planted(t, dir)
+	cfg := tiny()
+	cfg.Evidence.Most, cfg.Evidence.Seconds = 5, 1
+	b := start(t, cfg, options(t, dir))
+	b.bundles(1)
+	stamp := int64(1e18)
+	kept := func(id string, seconds int) (n int) {
+		t.Helper()
+		if err := b.do(b.ctx, func() {
+			for range seconds * 50 {
+				b.tick(&ControllerTick{Stamp: stamp, Bundle: id, Task: "hover", Policy: true})
+				stamp += 20e6
+			}
+			n = len(b.watches[""].unplaced)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := kept("a file of the controller's own", 20); n != 0 {
+		t.Errorf("%d ticks of a bundle that is never compared", n)
+	}
+	if n := kept(first, 4); n != 200 {
+		t.Errorf("%d ticks of 4 s by the bundle of before, expected 200", n)
+	}
+	const most = 8 * 5 * 50
+	if n := kept(second, 200); n < most || n > most+most/8 {
+		t.Errorf("%d ticks of 200 s, expected %d and an eighth at most", n, most)
+	}
+}
