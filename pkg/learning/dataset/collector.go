@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -295,7 +296,9 @@ func (c *Collector) publish() {
 // announce reports segments that ended since the last call, and of those that gave rows up for newer ones: they are
 // other files now.
 func (c *Collector) announce() error {
-	for _, f := range c.buffer.Files() {
+	files := c.buffer.Files()
+	c.forget(files)
+	for _, f := range files {
 		if f.Growing || c.announced[f.Name] == f.Digest {
 			continue
 		}
@@ -313,6 +316,18 @@ func (c *Collector) announce() error {
 		c.opt.Finished(s)
 	}
 	return nil
+}
+
+// forget forgets what was announced of files that are no more, once these are the larger part.
+func (c *Collector) forget(files []File) {
+	if len(c.announced) <= 2*len(files)+most {
+		return
+	}
+	there := make(map[string]bool, len(files))
+	for _, f := range files {
+		there[f.Name] = true
+	}
+	maps.DeleteFunc(c.announced, func(name string, _ [32]byte) bool { return !there[name] })
 }
 
 func (c *Collector) describe(f File) (SegmentFile, error) {

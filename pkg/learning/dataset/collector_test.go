@@ -230,6 +230,27 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+// TestAnnouncedHasABound: what was announced of segments that have gone is forgotten.
+func TestAnnouncedHasABound(t *testing.T) {
+	var found []SegmentFile
+	c, _ := collector(t, t.TempDir(), &found)
+	const segments = 200
+	for k := range segments * 50 {
+		c.Add(step(k, 20e6))
+		if k%2000 == 0 {
+			if err := c.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, known := c.Counts().Segments, len(c.announced); known > 2*n+most || len(found) < segments {
+		t.Errorf("%d segments announced, %d remembered of which %d are there", len(found), known, n)
+	}
+}
+
 // TestFullDisk: without space, or a folder, it reports that and goes on when there is space again.
 func TestFullDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "buffer")
