@@ -22,6 +22,7 @@ type CommandEstimator struct {
 	agreed  float64 // when a pose was believed last, s
 	refused float64 // that, where poses came since that were not; NaN: the newest was
 	noise   poseNoise
+	onset   onset
 	from    quad.State // that a move begins at
 }
 
@@ -48,7 +49,7 @@ func NewCommandEstimator(moves Moves) *CommandEstimator {
 	if err != nil {
 		panic(err) // the defaults are in range
 	}
-	e.origin = commands
+	e.origin, e.past.pushed = commands, true
 	return &CommandEstimator{filter: e, moves: moves, t: math.NaN(), newest: math.NaN(), refused: math.NaN()}
 }
 
@@ -69,8 +70,15 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 	c.noise.add(&z)
 	z.Spread = c.noise.spread()
 	switch c.filter.AddPose(z) {
-	case Begun, Fused, Jumped:
+	case Begun, Jumped:
 		c.agreed, c.refused = now, math.NaN()
+		c.onset = onset{}
+	case Fused:
+		c.agreed, c.refused = now, math.NaN()
+		if c.onset.add(z.T, &c.filter.work.pose.r) {
+			c.filter.past.pushedAnew(anewPush, anewSince)
+			c.filter.catchUp()
+		}
 	case Rejected:
 		if math.IsNaN(c.refused) {
 			c.refused = c.agreed
@@ -116,6 +124,53 @@ func (c *CommandEstimator) follow(now float64) {
 		c.filter.AddImu(sample)
 		c.t = to
 	}
+}
+
+// A push that has set in is unknown to 3 m/s², and has acted for 30 ms by when it is noticed.
+const (
+	anewPush  = 3.0
+	anewSince = 0.03
+)
+
+// onset notices a push that sets in: poses come to lie to one side of where they are expected, by more than their
+// scatter allows. Where turns do so, too, commands are followed otherwise than expected, and nothing pushes.
+type onset struct {
+	place, turn side
+	turned      float64 // when a turn was not as expected last, s
+}
+
+// add takes an innovation at a stamp, s.
+func (o *onset) add(t float64, r *[poseSize]float64) bool {
+	const (
+		place, turn = 8, 3 // squares of a mean, of those of white noise: one in 40,000 and in 300 is beyond
+		settles     = 0.2  // s after a turn that was not as expected
+	)
+	if o.turn.add(so3.Vec3{X: r[3], Y: r[4], Z: r[5]}) > turn {
+		o.turned = t
+	}
+	if !(o.place.add(so3.Vec3{X: r[0], Y: r[1], Z: r[2]}) > place) || math.Abs(t-o.turned) < settles {
+		return false
+	}
+	o.place.mean = so3.Vec3{}
+	return true
+}
+
+// side is the mean of the newest innovations, and the mean square of one for the last half second.
+type side struct {
+	mean   so3.Vec3
+	square float64
+}
+
+// add returns the square of the mean over what it is in white noise.
+func (s *side) add(r so3.Vec3) float64 {
+	const newest = 0.25
+	s.mean = s.mean.Add(r.Sub(s.mean).Scale(newest))
+	white := s.square * newest / (2 - newest)
+	s.square = blend(s.square, r.Dot(r), math.Inf(1))
+	if white == 0 {
+		return 0
+	}
+	return s.mean.Dot(s.mean) / white
 }
 
 // poseNoise follows what poses err by, from third divided differences: where a path bends evenly, noise alone is left.

@@ -15,6 +15,9 @@ type pushed struct {
 	rng   *rand.Rand
 	late  float64                        // s
 	noise float64                        // m; attitudes err by five times as many rad
+	wind  so3.Vec3                       // m/s²
+	slow  float64                        // s by which turns come later than commands tell
+	shake float64                        // rad, at 4 Hz
 	spoil func(at float64, z *Pose) bool // false: it does not come
 	now   float64
 	z     Pose // the newest
@@ -23,15 +26,20 @@ type pushed struct {
 const poseEvery = 0.005 // s
 
 func newPushed(noise float64) *pushed {
-	p := &pushed{rng: rand.New(rand.NewPCG(5, 1)), late: 0.04, noise: noise}
-	wind := so3.Vec3{X: 2, Y: -1}
+	p := &pushed{rng: rand.New(rand.NewPCG(5, 1)), late: 0.04, noise: noise, wind: so3.Vec3{X: 2, Y: -1}}
 	p.e = NewCommandEstimator(func(_ *quad.State, from, to float64) (rates, force so3.Vec3) {
-		a, b, dt := truthAt(from), truthAt(to), to-from
+		a, b, dt := p.truth(from+p.slow), p.truth(to+p.slow), to-from
 		turn := so3.Log(a.Q.Conj().Mul(b.Q))
-		gained := b.V.Sub(a.V).Scale(1 / dt).Sub(wind).Add(so3.Vec3{Z: quad.Gravity})
+		gained := b.V.Sub(a.V).Scale(1 / dt).Sub(p.wind).Add(so3.Vec3{Z: quad.Gravity})
 		return turn.Scale(1 / dt), a.Q.Mul(so3.Exp(turn.Scale(0.5))).Conj().Rotate(gained)
 	})
 	return p
+}
+
+func (p *pushed) truth(at float64) quad.State {
+	s := truthAt(at)
+	s.Q = s.Q.Mul(so3.Exp(so3.Vec3{X: p.shake * math.Sin(8*math.Pi*at)}))
+	return s
 }
 
 func (p *pushed) normal() so3.Vec3 {
@@ -43,7 +51,7 @@ func (p *pushed) fly(seconds float64, look func(found quad.State, ok bool)) {
 	for range int(seconds / poseEvery) {
 		p.now += poseEvery
 		at := p.now - p.late
-		s := truthAt(at)
+		s := p.truth(at)
 		p.z = Pose{T: at, P: s.P.Add(p.normal().Scale(p.noise)), Q: s.Q.Mul(so3.Exp(p.normal().Scale(5 * p.noise)))}
 		if p.spoil == nil || p.spoil(p.now, &p.z) {
 			p.e.AddPose(p.z, p.now)
@@ -89,6 +97,39 @@ func TestCommandsAreTheMotion(t *testing.T) {
 		s := p.e.noise.spread()
 		if a, b := s.Position.X/noise, s.Attitude.X/(5*noise); math.Abs(a-1) > 0.2 || math.Abs(b-1) > 0.2 {
 			t.Errorf("%g m: found %.2f of the noise of positions, %.2f of attitudes", noise, a, b)
+		}
+	}
+}
+
+// TestPushThatSetsIn: a wind that turns about is known a tenth of a second after poses show it.
+func TestPushThatSetsIn(t *testing.T) {
+	p := newPushed(0.0005)
+	p.fly(2, nil)
+	p.wind = so3.Vec3{X: -3, Y: 2}
+	p.fly(p.late+0.1, nil)
+	worst := 0.0
+	p.fly(0.3, func(x quad.State, _ bool) { worst = max(worst, x.V.Sub(truthAt(p.now).V).Norm()) })
+	if worst > 0.15 {
+		t.Errorf("errs by %.3f m/s", worst)
+	}
+}
+
+// TestNoPushSetsIn where poses err as they always did, and where a robot that shakes turns later than commands tell.
+func TestNoPushSetsIn(t *testing.T) {
+	for _, c := range []struct{ slow, shake float64 }{{}, {0.02, 0.2}, {0.04, 0.1}, {0.06, 0.1}} {
+		p := newPushed(0.0005)
+		p.slow, p.shake = c.slow, c.shake
+		p.fly(1, nil)
+		before, sets := p.e.filter.present.cov.block(atAccel, atAccel), 0
+		p.fly(10, func(quad.State, bool) {
+			now := p.e.filter.present.cov.block(atAccel, atAccel)
+			if now[0][0] > before[0][0]+anewPush*anewPush/2 {
+				sets++
+			}
+			before = now
+		})
+		if sets > 0 {
+			t.Errorf("%+v: %d pushes set in", c, sets)
 		}
 	}
 }

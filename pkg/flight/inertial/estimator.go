@@ -300,7 +300,7 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 // diverge begins anew at the next pose, without the biases that were believed.
 func (e *Estimator) diverge(t float64) Event {
 	e.phase, e.accepted, e.streak = Waiting, 0, streak{}
-	e.past = belief{}
+	e.past = belief{motion: motion{pushed: e.past.pushed}}
 	e.sound = t + e.origin.settling + afterDiverged
 	e.trouble = Trouble{Kind: Divergence}
 	return Diverged

@@ -31,7 +31,8 @@ func anyVec(rt *rapid.T, label string, size float64) so3.Vec3 {
 
 func anyMotion(rt *rapid.T) motion {
 	return motion{State: quad.State{P: anyVec(rt, "p", 5), Q: so3.Exp(anyVec(rt, "q", 1.5)), V: anyVec(rt, "v", 5)},
-		gyroBias: anyVec(rt, "gyro bias", 0.1), accelBias: anyVec(rt, "accel bias", 1), rates: anyVec(rt, "rates", 5)}
+		gyroBias: anyVec(rt, "gyro bias", 0.1), accelBias: anyVec(rt, "accel bias", 1), rates: anyVec(rt, "rates", 5),
+		pushed: rapid.Bool().Draw(rt, "pushed")}
 }
 
 // less is the error by which a motion is beyond another: y ⊟ x.

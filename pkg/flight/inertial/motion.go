@@ -76,6 +76,8 @@ type motion struct {
 	accelBias so3.Vec3 // m/s²
 	delay     float64  // of the poses beyond their stamps, s
 	rates     so3.Vec3 // ω_B, the newest without its bias, rad/s
+	// pushed says that accelBias stands for a push, which keeps its direction in the world while the body turns.
+	pushed bool
 }
 
 // step carries the motion on for dt seconds under one sample, attitude half-way.
@@ -86,6 +88,9 @@ func (m *motion) step(s *Imu, dt float64) {
 	m.P = m.P.Add(m.V.Scale(dt)).Add(dv.Scale(dt / 2))
 	m.V = m.V.Add(dv)
 	m.Q = m.Q.Mul(so3.Exp(m.rates.Scale(dt))).Normalize()
+	if m.pushed {
+		m.accelBias = so3.Exp(m.rates.Scale(-dt)).Rotate(m.accelBias)
+	}
 }
 
 // jacobian fills f with ∂(error after step)/∂(error before), at the motion before.
@@ -109,6 +114,11 @@ func (m *motion) jacobian(s *Imu, dt float64, f *matrix) {
 	turned, j := so3.Exp(rates.Scale(-dt)).Mat3(), rightJacobian(rates.Scale(dt))
 	f.put(atTurn, atTurn, 1, &turned)
 	f.put(atTurn, atGyro, -dt, &j)
+	if m.pushed {
+		byRates := turned.Mul(so3.Hat(m.accelBias)).Mul(rightJacobian(rates.Scale(-dt)))
+		f.put(atAccel, atAccel, 1, &turned)
+		f.put(atAccel, atGyro, -dt, &byRates)
+	}
 }
 
 func (m *matrix) addBlockDiagonal(row, column int, x float64) {
@@ -173,4 +183,19 @@ func (b *belief) step(s *Imu, dt float64, n *Noise, w *work) {
 	b.cov.addDiagonal(atAccel, 3, n.AccelWalk*n.AccelWalk*dt)
 	b.motion.step(s, dt)
 	b.t += dt
+}
+
+// pushedAnew has the push be uncertain by so many m/s² more, and the velocity by what it gained of that in so
+// many s.
+func (b *belief) pushedAnew(by, since float64) {
+	r := b.Q.Mat3()
+	b.cov.addDiagonal(atVelocity, 3, by*by*since*since)
+	b.cov.addDiagonal(atAccel, 3, by*by)
+	for i := range 3 {
+		for j := range 3 {
+			x := -by * by * since * r[i][j]
+			b.cov[(atVelocity+i)*size+atAccel+j] += x
+			b.cov[(atAccel+j)*size+atVelocity+i] += x
+		}
+	}
 }
