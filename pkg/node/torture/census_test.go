@@ -81,9 +81,13 @@ const (
 	span   = 5 * time.Minute
 )
 
-// settled are the least that processes which had warmed up had in each span of a soak but its first third.
+// settled are the least that processes which had warmed up had in each span of a soak but its first third. A span that
+// was cut off short by the end does not count: its least may be of a moment in which the process was at work.
 func settled(all []census, begun, ended time.Time) (kept []census) {
-	first := map[int]time.Time{}
+	first, last := map[int]time.Time{}, map[int]time.Time{}
+	for _, c := range all {
+		last[c.life] = c.at
+	}
 	spans := map[[2]int]int{} // by life and number
 	for _, c := range all {
 		if _, known := first[c.life]; !known {
@@ -94,6 +98,9 @@ func settled(all []census, begun, ended time.Time) (kept []census) {
 			continue
 		}
 		name := [2]int{c.life, int(age / span)}
+		if whole := span * time.Duration(name[1]+1); last[c.life].Sub(first[c.life]) < whole-span/4 {
+			continue
+		}
 		i, known := spans[name]
 		if !known {
 			spans[name] = len(kept)
@@ -188,6 +195,12 @@ func TestGrowth(t *testing.T) {
 			}
 		})
 	}
+	busy := flight(0, 1)
+	at := busy[len(busy)-1]
+	at.at, at.has[0] = at.at.Add(time.Minute), 60
+	if slope, off := growth(settled(append(busy, at), begun, at.at), 0); verdict(0, slope, off) != "flat" {
+		t.Errorf("at work in the last moment: %.1f ± %.1f MiB/h", slope, off)
+	}
 	if slope, _ := growth(nil, 0); !math.IsNaN(slope) {
 		t.Errorf("%v of nothing", slope)
 	}
@@ -210,7 +223,7 @@ const leaky = "VND_LEAK"
 func leak(what string) {
 	var held [][]byte
 	for {
-		fresh := make([]byte, 1<<18)
+		fresh := make([]byte, 1<<19)
 		for i := 0; i < len(fresh); i += 1 << 10 {
 			fresh[i] = 1
 		}
