@@ -27,7 +27,7 @@ type campaignCommand struct {
 	Out      string  `required:"" placeholder:"DIR" help:"Folder for the report, the policy and pictures of failures."`
 	Bundle   string  `placeholder:"BUNDLE" help:"Policy to fly; else the one with which vnd loop begins is trained."`
 	Odometry bool    `help:"Fly by an odometry, with measured velocities; else by poses."`
-	Filter   bool    `name:"state-filter" help:"Policies fly by the filter of poses."`
+	Filter   bool    `name:"state-filter" default:"true" negatable:"" help:"Policies fly by the filter of poses."`
 	Mocap    float64 `name:"mocap-rate" default:"200" help:"Samples of motion capture, Hz."`
 	Replay   string  `placeholder:"ROW:CELL:RUN" help:"Fly a single run again, and draw it."`
 	Pictures int     `default:"1" help:"Pictures of the worst failures of each row."`

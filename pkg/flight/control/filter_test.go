@@ -1,7 +1,6 @@
 package control
 
 import (
-	"strings"
 	"testing"
 
 	"vnd/pkg/core/quad"
@@ -91,12 +90,14 @@ func TestFilterAfterAHold(t *testing.T) {
 	}
 }
 
-// TestFilterIsOfPoses: what comes with a velocity has its filter.
+// TestFilterIsOfPoses: what comes with a velocity is flown as it comes.
 func TestFilterIsOfPoses(t *testing.T) {
-	c := defaults()
-	c.Source, c.Filter = FromOdometry, true
-	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "state_filter") {
-		t.Errorf("the error is %v", err)
+	for source, want := range map[string]bool{FromPose: true, FromOdometry: false, FromMavros: false, FromPX4: false} {
+		c := defaults()
+		c.Source, c.Filter = source, true
+		if l := newLoop(t, c); (l.filter != nil) != want {
+			t.Errorf("%s: filtered %v", source, l.filter != nil)
+		}
 	}
 }
 

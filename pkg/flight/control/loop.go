@@ -1,8 +1,6 @@
 package control
 
 import (
-	"errors"
-
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/guard"
@@ -41,11 +39,7 @@ func New(c Config) (*Loop, error) {
 	}
 	l := &Loop{config: c, states: states{estimator: e}, guardSide: guardSide{guard: g}}
 	l.ahead = g.Ahead
-	if c.Filter {
-		if l.config.Source != FromPose {
-			return nil, errors.New("control: parameter state_filter is true, expected false where state_source has " +
-				"velocities: they come from a filter already")
-		}
+	if c.Filter && l.config.Source == FromPose {
 		l.filter = inertial.NewCommandEstimator(g.Moves)
 	}
 	l.fromHere = func(float64) quad.Reference { return l.here }

@@ -197,7 +197,7 @@ func newRun(p *Policies, row *Row, cell, number int, seed uint64) (*Run, error) 
 	if row.Plan != nil {
 		row.Plan(r)
 	}
-	r.Config.Filter = p.Filter && !r.Config.MeasuresVelocity()
+	r.Config.Filter = p.Filter
 	if r.broken != nil {
 		return nil, r.broken
 	}

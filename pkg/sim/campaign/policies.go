@@ -23,7 +23,7 @@ type Policies struct {
 
 	Firmware sim.NewFirmware // of rows that are flown on one; nil where none is built
 	Odometry bool            // measured velocities are flown by, too; else poses alone, but in rows about velocities
-	Filter   bool            // the policy flies by the filter of poses, but where velocities are measured
+	Filter   bool            // the policy flies by the filter of poses, where velocities are not measured
 	Mocap    float64         // samples of motion capture, Hz; 0 leaves it the world's rate
 
 	// other is a base policy of another seed, trained where a row flies it.
@@ -51,7 +51,7 @@ func BasePolicy(ctx context.Context, seed uint64) (*bundle.Bundle, error) {
 
 // NewPolicies makes the policies of a campaign from a base policy and another one; nil trains them.
 func NewPolicies(ctx context.Context, base, other *bundle.Bundle) (*Policies, error) {
-	p := &Policies{Base: base, twins: &twins{}, other: sync.OnceValues(func() (*bundle.Bundle, error) {
+	p := &Policies{Base: base, Filter: true, twins: &twins{}, other: sync.OnceValues(func() (*bundle.Bundle, error) {
 		if other != nil {
 			return other, nil
 		}

@@ -116,9 +116,8 @@ func Fly(ctx context.Context, p *Policies, o Options) (*Report, error) {
 		Mocap: cmp.Or(p.Mocap, sim.Default().Mocap.Rate)}
 	if p.Odometry {
 		out.By = control.FromOdometry
-	}
-	if p.Filter {
-		out.By += ", with state_filter"
+	} else if !p.Filter {
+		out.By += ", without state_filter"
 	}
 	for i := range o.Rows {
 		all += o.Rows[i].runs(o.Runs)

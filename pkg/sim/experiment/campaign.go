@@ -30,7 +30,7 @@ type Config struct {
 	task.Objective
 	continual.Base
 	Excite float64          `param:"excite" default:"0.6" min:"0" max:"10" doc:"noise on the commands of flights to learn from, m/s² and rad/s"`
-	Filter bool             `param:"state_filter" default:"false" doc:"policies fly by the filter of poses, as policy_controller does with state_filter"`
+	Filter bool             `param:"state_filter" default:"true" doc:"policies fly by the filter of poses, as policy_controller does with state_filter"`
 	Judge  gate.JudgeConfig `param:"judge" doc:"flights of the gate in the full simulator, under disturbances drawn at random"`
 	continual.Config
 }
