@@ -27,6 +27,7 @@ type evalCommand struct {
 	Flights   int      `default:"1" help:"Flights in each condition, each with a seed of its own."`
 	Seconds   float64  `default:"12" help:"Length of a flight; with a schedule, at least all of it."`
 	Settle    float64  `default:"4" help:"Seconds at a flight's start that are not measured."`
+	Filter    bool     `name:"state-filter" default:"true" negatable:"" help:"Fly by the filter of poses."`
 	externalFlags
 	Airframe string `placeholder:"F.yaml" help:"Parameter file, node name \"airframe\"."`
 	Seed     uint64 `default:"1" help:"Seed of the first flight."`
@@ -91,8 +92,7 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 		return nil, err
 	}
 	p := &experiment.Evaluation{Task: e.Task, Airframe: &frame, Flights: e.Flights, Seconds: e.Seconds,
-		Settle: e.Settle,
-		Seed:   e.Seed}
+		Settle: e.Settle, Seed: e.Seed, Filter: e.Filter}
 	if p.Path, err = e.path(&frame); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ const (
 type Config struct {
 	Rate      float64          `param:"rate" default:"50.0" min:"10" max:"400" unit:"Hz" doc:"control ticks: a multiple of 1/Δt of the bundles that fly, so 50, 100, 150 … at a Δt of 0.02 s"`
 	Source    string           `param:"state_source" default:"pose" enum:"pose,pose_with_covariance,odometry,named_poses,rigid_bodies,mavros,px4" doc:"pose, pose_with_covariance, named_poses, rigid_bodies: mocap/pose, mocap/pose_with_covariance, poses (motion_capture_tracking) or rigid_bodies (mocap4ros2) through the estimator; odometry, mavros, px4: mocap/odom, mavros/local_position/odom or fmu/out/vehicle_odometry as they come"`
-	Filter    bool             `param:"state_filter" default:"true" doc:"the policy flies by poses that are filtered and carried on to now by what was commanded; sources with velocities come as they are"`
+	Filter    bool             `param:"state_filter" default:"true" doc:"the policy flies by poses, filtered and carried on to now by what was commanded; velocities come as they are"`
 	LatentAge float64          `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" doc:"age from which a latent is not used: the policy flies under the prior mean"`
 	Limits    quad.Limits      `param:"limits" file:"airframe" doc:"what the airframe may be told"`
 	Estimate  estimator.Params `param:"estimate" doc:"estimator of the state from poses"`

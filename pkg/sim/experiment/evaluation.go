@@ -22,6 +22,7 @@ type Evaluation struct {
 	Airframe *airframe.Airframe
 	Path     reference.Reference // nil: each flight has its own landing
 	Camera   *closedloop.Camera  // nil: the policy sees positions
+	Filter   bool                // fly by the filter of poses
 	Flights  int                 // in each scenario
 	Seconds  float64             // of a flight, at least
 	Settle   float64             // s at a flight's start that are not measured
@@ -142,7 +143,7 @@ func (r *Evaluated) add(f closedloop.Figures, flights int) {
 // setup is one flight.
 func (e *Evaluation) setup(w Scenario, seed uint64) (*closedloop.Setup, reference.Reference, error) {
 	s := closedloop.Setup{Tick: e.Bundle.Dt, Limits: e.Airframe.Limits, Camera: e.Camera, World: w.World, Seed: seed,
-		Seconds: max(e.Seconds, w.Seconds), Path: e.Path}
+		Seconds: max(e.Seconds, w.Seconds), Path: e.Path, Filtered: e.Filter}
 	param.Default(&s.Estimate)
 	if e.Task != task.Land {
 		return &s, e.Path, nil
