@@ -43,11 +43,12 @@ func (x *tape) write(topic string, at int64, m cdr.Message) {
 	x.must(x.w.Write(&bag.Message{Topic: topic, LogTime: at, PublishTime: at, Data: data}))
 }
 
-// tracking is a loop with default parameters that is to fly the figure-eight, and its pace.
-func (x *tape) tracking(bundleFile string) (*control.Loop, control.Scheduler) {
+// tracking is a loop that is to fly the figure-eight, by default parameters but for the filter of poses; and its pace.
+func (x *tape) tracking(bundleFile string, filtered bool) (*control.Loop, control.Scheduler) {
 	x.t.Helper()
 	var p controller.Params
 	param.Default(&p)
+	p.Filter = filtered
 	loop, err := control.New(p.Config)
 	x.must(err)
 	b, err := bundle.Read(bundleFile)
@@ -62,14 +63,15 @@ func (x *tape) tracking(bundleFile string) (*control.Loop, control.Scheduler) {
 }
 
 // handover is a bag of a flight that an autopilot began, that followed commands from a time on (s), and that it took
-// back; and how many ticks were not followed.
-func handover(t *testing.T, bundleFile string, from, to, end float64) (path string, unfollowed int) {
+// back; and how many ticks were not followed. Ticks are so many ns after their samples; then the policy flies by the
+// filter of poses.
+func handover(t *testing.T, bundleFile string, from, to, end float64, late int64) (path string, unfollowed int) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "handover")
 	w, err := bag.Create(path, bag.WriterOptions{})
 	x := &tape{t, w}
 	x.must(err)
-	loop, pace := x.tracking(bundleFile)
+	loop, pace := x.tracking(bundleFile, late > 0)
 	var a closedloop.Autopilot
 	param.Default(&a)
 	v, err := closedloop.NewVehicle("", 1, so3.Vec3{X: 0.2, Z: 1}, a)
@@ -87,11 +89,12 @@ func handover(t *testing.T, bundleFile string, from, to, end float64) (path stri
 			bridge.PutPoseStamped(&pose, m.Stamp, "world", m.State)
 			x.write("/quad/mocap/pose", m.Stamp, &pose)
 			loop.AddSample(&m)
-			if !pace.DueAtSample(m.Stamp, m.Stamp) {
+			now := m.Stamp + late
+			if !pace.DueAtSample(m.Stamp, now) {
 				continue
 			}
 			loop.SetOffboard(followed)
-			c, ok := loop.Tick(m.Stamp)
+			c, ok := loop.Tick(now)
 			if !ok {
 				continue
 			}
@@ -114,7 +117,7 @@ func handover(t *testing.T, bundleFile string, from, to, end float64) (path stri
 // What was flown before and after commands were followed is no matter of the policy's, whose past is empty when it
 // takes over, and all that it commanded then comes out.
 func TestThroughAHandOver(t *testing.T) {
-	path, unfollowed := handover(t, bundleFile, 2, 5, 6)
+	path, unfollowed := handover(t, bundleFile, 2, 5, 6, 0)
 	r := run(t, path, "")
 	if r.Guard != unfollowed || r.Policy != r.Ticks-unfollowed || r.Policy < 140 || r.Exact != r.Policy || !r.Primed ||
 		r.Unsampled+r.Unread != 0 {
@@ -130,6 +133,15 @@ func TestThroughAHandOver(t *testing.T) {
 	}
 }
 
+// A policy that flew by the filter of poses comes out by the states that it saw.
+func TestFilteredFlightComesOut(t *testing.T) {
+	path, unfollowed := handover(t, bundleFile, 2, 5, 6, 3e6)
+	if r := run(t, path, ""); r.Guard != unfollowed || r.Policy != r.Ticks-unfollowed || r.Policy < 140 ||
+		r.Within != r.Policy || r.Exact < r.Policy*9/10 || r.Unsampled+r.Unread != 0 {
+		t.Errorf("%d ticks were not followed: %+v", unfollowed, *r)
+	}
+}
+
 // What a runner does beside the network comes out, too: it takes no more of a reference than what is recorded.
 func TestSteadyFlightComesOut(t *testing.T) {
 	x := &tape{t: t}
@@ -141,7 +153,7 @@ func TestSteadyFlightComesOut(t *testing.T) {
 	x.must(policy.Put(b, p, b.Task))
 	file := filepath.Join(t.TempDir(), "steady.vnd")
 	x.must(bundle.Write(file, b))
-	path, unfollowed := handover(t, file, 0.5, 8, 8)
+	path, unfollowed := handover(t, file, 0.5, 8, 8, 0)
 	again := func(path string) *Report {
 		r, err := Run(t.Context(), path, "", []string{file}, nil)
 		x.must(err)

@@ -14,7 +14,6 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/flight/reference"
 	"vnd/pkg/robot/rotors"
 )
 
@@ -87,6 +86,7 @@ type flight struct {
 	report Report
 
 	loop     *control.Loop
+	filtered bool // the policy flew by the filter of poses: its states are those of the steps
 	path     *recordedPath
 	next     int // of the samples
 	policies map[string]*control.LoadedPolicy
@@ -99,9 +99,12 @@ type flight struct {
 
 // fly flies the steps of one activation of the controller.
 func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
-	from, since, err := f.begin(steps)
-	if err != nil {
-		return err
+	from, since := f.next, stamp(&steps[0])
+	if f.filtered = f.byFilter(steps); !f.filtered {
+		var err error
+		if from, since, err = f.begin(steps); err != nil {
+			return err
+		}
 	}
 	if err := f.anew(from, since); err != nil {
 		return err
@@ -123,6 +126,24 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 		}
 	}
 	return nil
+}
+
+// byFilter reports whether a policy flew by the filter of poses: its states are of ticks, and not of samples. What the
+// filter made depends on when samples came, which is not recorded. So it is not made again.
+func (f *flight) byFilter(steps []msgs.Step) bool {
+	if !f.params.Filter || f.params.MeasuresVelocity() {
+		return false
+	}
+	sampled, of := map[int64]bool{}, 0
+	for i := range f.samples {
+		sampled[f.samples[i].Stamp] = true
+	}
+	for i := range steps {
+		if sampled[stamp(&steps[i])] {
+			of++
+		}
+	}
+	return of < len(steps)/2
 }
 
 // begin finds the sample with which the loop began: its second is the origin of the loop's times, which their last bits
@@ -168,7 +189,7 @@ func (f *flight) agrees(from int, since int64, steps []msgs.Step) (agreed bool, 
 	const enough = 20
 	for i := range steps[:min(enough, len(steps))] {
 		s := &steps[i]
-		if !f.sense(stamp(s)) {
+		if !f.sense(s) {
 			continue
 		}
 		if err := f.aboard(s); err != nil {
@@ -191,6 +212,10 @@ func (f *flight) agrees(from int, since int64, steps []msgs.Step) (agreed bool, 
 func (f *flight) anew(from int, since int64) error {
 	c := f.params.Config
 	c.LatentAge = math.Inf(1) // which latents were used is recorded
+	c.Filter = false
+	if f.filtered {
+		c.Source = control.FromOdometry
+	}
 	loop, err := control.New(c)
 	if err != nil {
 		return err
@@ -204,8 +229,14 @@ func (f *flight) anew(from int, since int64) error {
 	return err
 }
 
-// sense takes samples up to the one of a stamp, and reports whether it was there.
-func (f *flight) sense(target int64) bool {
+// sense takes samples up to the one of a step's stamp, and reports whether it was there. Of a policy that flew by a
+// filter it takes the step's own state.
+func (f *flight) sense(s *msgs.Step) bool {
+	target := stamp(s)
+	if f.filtered {
+		f.loop.AddSample(&control.Sample{Stamp: target, State: bridge.FromStep(s).State, HasVelocity: true})
+		return true
+	}
 	if f.next > 0 && f.samples[f.next-1].Stamp == target {
 		return true
 	}
@@ -266,7 +297,7 @@ func (f *flight) aboard(s *msgs.Step) error {
 // step flies a tick again.
 func (f *flight) step(s *msgs.Step) error {
 	latent := f.computed.compute(f, s)
-	if !f.sense(stamp(s)) {
+	if !f.sense(s) {
 		f.report.Unsampled++
 		f.past, f.given, f.learned = false, 0, false
 		return nil
@@ -346,50 +377,6 @@ func (f *flight) count(s *msgs.Step, flew bool, off float64) {
 		r.FirstOff = &seq
 	}
 }
-
-// difference is the largest one of two commands, 0 where they are the same to the bit.
-func difference(c quad.Command, said [4]float64) (worst float64) {
-	for i, x := range [4]float64{c.Thrust, c.Rates.X, c.Rates.Y, c.Rates.Z} {
-		switch d := math.Abs(x - said[i]); {
-		case math.Float64bits(x) == math.Float64bits(said[i]):
-		case d > worst:
-			worst = d
-		case !(d >= 0): // NaN
-			worst = math.Inf(1)
-		default:
-			worst = math.Max(worst, math.SmallestNonzeroFloat64)
-		}
-	}
-	return worst
-}
-
-// recordedPath is the reference that a step recorded, at the policy's look-aheads.
-type recordedPath struct {
-	begun  int64 // stamp of the tick with which the reference began, ns
-	step   *msgs.Step
-	policy *control.LoadedPolicy
-}
-
-// At implements reference.Reference.
-func (p *recordedPath) At(t float64) quad.Reference {
-	ahead := t - float64(stamp(p.step)-p.begun)/1e9
-	rows, best, nearest := p.step.Reference, 0, math.Inf(1)
-	for k := range min(p.policy.PreviewPoints(), len(rows)/7) {
-		if d := math.Abs(p.policy.PreviewTime(k) - ahead); d < nearest {
-			best, nearest = k, d
-		}
-	}
-	if len(rows) < 7*(best+1) {
-		return quad.Reference{}
-	}
-	r := rows[7*best:]
-	return quad.Reference{P: so3.Vec3{X: r[0], Y: r[1], Z: r[2]}, V: so3.Vec3{X: r[3], Y: r[4], Z: r[5]}, Yaw: r[6]}
-}
-
-// Duration, Horizon and Spec implement reference.Reference: it is as long as the flight, and made of nothing else.
-func (p *recordedPath) Duration() float64    { return 0 }
-func (p *recordedPath) Horizon() float64     { return 0 }
-func (p *recordedPath) Spec() reference.Spec { return nil }
 
 // String says what came of it in a line.
 func (r *Report) String() string {
