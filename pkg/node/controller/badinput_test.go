@@ -36,6 +36,7 @@ type mocap struct {
 	now    int64         // ns
 	behind time.Duration // by which samples are stamped too early
 	flies  bool          // the newest sample was answered by a step
+	jumps  bool          // the clock was set
 }
 
 // is changes the robot's state.
@@ -50,7 +51,18 @@ func (m *mocap) jump(by time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now += int64(by)
-	m.flies = false
+	m.flies, m.jumps = false, true
+}
+
+// pause is how long the next sample waits. What the guard does for a second after a jump is to show in /diagnostics,
+// which goes by real time.
+func (m *mocap) pause() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.jumps {
+		return 10 * time.Millisecond
+	}
+	return 0
 }
 
 // late has samples stamped too early by a time, or too late by its opposite.
@@ -112,7 +124,7 @@ func (h *harness) motion(topic string, behind time.Duration) *mocap {
 			case <-stop:
 				ended <- nil
 				return
-			default:
+			case <-time.After(m.pause()):
 			}
 		}
 	}()
