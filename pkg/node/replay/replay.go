@@ -128,22 +128,27 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 	return nil
 }
 
-// byFilter reports whether a policy flew by the filter of poses: its states are of ticks, and not of samples. What the
-// filter made depends on when samples came, which is not recorded. So it is not made again.
+// byFilter reports whether a policy flew by the filter of poses: its states are of ticks, and lie where no sample of
+// that time does. What the filter made depends on when samples came, which is not recorded. So it is not made again.
 func (f *flight) byFilter(steps []msgs.Step) bool {
 	if !f.params.Filter || f.params.MeasuresVelocity() {
 		return false
 	}
-	sampled, of := map[int64]bool{}, 0
+	sampled, flown, of := map[int64]so3.Vec3{}, 0, 0
 	for i := range f.samples {
-		sampled[f.samples[i].Stamp] = true
+		sampled[f.samples[i].Stamp] = f.samples[i].State.P
 	}
 	for i := range steps {
-		if sampled[stamp(&steps[i])] {
+		s := &steps[i]
+		if !guard.Stage(s.GuardState).PolicyFlies() { // nor does the filter
+			continue
+		}
+		flown++
+		if p, ok := sampled[stamp(s)]; ok && p == bridge.FromStep(s).State.P {
 			of++
 		}
 	}
-	return of < len(steps)/2
+	return of <= flown/2
 }
 
 // begin finds the sample with which the loop began: its second is the origin of the loop's times, which their last bits
