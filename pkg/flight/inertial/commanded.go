@@ -75,7 +75,7 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 		c.onset = onset{}
 	case Fused:
 		c.agreed, c.refused = now, math.NaN()
-		if c.onset.add(z.T, &c.filter.work.pose.r) {
+		if c.filter.phase == Ready && c.onset.add(z.T, &c.filter.work.pose.r) {
 			c.filter.past.pushedAnew(anewPush, anewSince)
 			c.filter.catchUp()
 		}
@@ -155,19 +155,34 @@ func (o *onset) add(t float64, r *[poseSize]float64) bool {
 	return true
 }
 
-// side is the mean of the newest innovations, and the mean square of one for the last half second.
+// side is the mean of the newest innovations, and the mean square of the last hundred.
 type side struct {
 	mean   so3.Vec3
 	square float64
+	n      float64 // innovations
 }
 
-// add returns the square of the mean over what it is in white noise.
+// add returns the square of the mean over what it is in white noise; 0 before that is known.
 func (s *side) add(r so3.Vec3) float64 {
-	const newest = 0.25
+	const (
+		newest  = 0.25 // share of an innovation in the mean
+		longest = 100  // innovations that square is of
+		known   = 20   // of them, from which on it is known
+		most    = 9    // times square that one may count there
+		alone   = 2.5  // times its root that one may count in the mean
+	)
+	s.n = min(s.n+1, longest)
+	square := r.Dot(r)
+	if s.n > 1 {
+		r = r.Shorten(alone * math.Sqrt(s.square)) // one that stands out is no push
+	}
 	s.mean = s.mean.Add(r.Sub(s.mean).Scale(newest))
 	white := s.square * newest / (2 - newest)
-	s.square = blend(s.square, r.Dot(r), math.Inf(1))
-	if white == 0 {
+	if s.n > known {
+		square = min(square, most*s.square)
+	}
+	s.square += (square - s.square) / s.n
+	if white == 0 || s.n < known {
 		return 0
 	}
 	return s.mean.Dot(s.mean) / white
