@@ -43,6 +43,9 @@ func (c *Config) MeasuresVelocity() bool {
 	return c.Source == FromOdometry || c.Source == FromMavros || c.Source == FromPX4
 }
 
+// FiltersPoses reports whether the policy flies by the filter of poses.
+func (c *Config) FiltersPoses() bool { return c.Filter && !c.MeasuresVelocity() }
+
 // Check refuses what New refuses.
 func (c *Config) Check() error {
 	_, err := New(*c)

@@ -39,7 +39,7 @@ func New(c Config) (*Loop, error) {
 	}
 	l := &Loop{config: c, states: states{estimator: e}, guardSide: guardSide{guard: g}}
 	l.ahead = g.Ahead
-	if c.Filter && l.config.Source == FromPose {
+	if c.FiltersPoses() {
 		l.filter = inertial.NewCommandEstimator(g.Moves)
 	}
 	l.fromHere = func(float64) quad.Reference { return l.here }

@@ -130,8 +130,11 @@ func TestPushStaysInTheWorld(t *testing.T) {
 // TestNoPushSetsIn where poses err as they always did, where a few of them err by five times as much, and where a robot
 // that shakes turns later than commands tell.
 func TestNoPushSetsIn(t *testing.T) {
-	for _, c := range []struct{ slow, shake, tails float64 }{
-		{}, {tails: 5}, {slow: 0.02, shake: 0.2}, {slow: 0.04, shake: 0.1}, {slow: 0.06, shake: 0.1},
+	for _, c := range []struct {
+		slow, shake, tails float64
+		most               int // of 2000 poses
+	}{
+		{}, {tails: 5, most: 2}, {slow: 0.02, shake: 0.2}, {slow: 0.04, shake: 0.1}, {slow: 0.06, shake: 0.1},
 	} {
 		p := newPushed(0.0005)
 		p.slow, p.shake = c.slow, c.shake
@@ -150,7 +153,7 @@ func TestNoPushSetsIn(t *testing.T) {
 			}
 			before = now
 		})
-		if sets > 2 {
+		if sets > c.most {
 			t.Errorf("%+v: %d pushes set in", c, sets)
 		}
 	}

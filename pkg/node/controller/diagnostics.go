@@ -237,7 +237,7 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	s.Add("guard", last.Stage)
 	s.Addf("confidence", "%.2f", last.Confidence)
 	s.Addf("hidden", "%.2f", last.Hidden)
-	if p := c.params.Load(); p.Filter && !p.MeasuresVelocity() {
+	if c.params.Load().FiltersPoses() {
 		s.Add("state by the filter of poses", last.Filtered)
 	}
 	s.Add("tick", last.Seq)

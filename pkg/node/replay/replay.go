@@ -131,7 +131,7 @@ func (f *flight) fly(ctx context.Context, steps []msgs.Step) error {
 // byFilter reports whether a policy flew by the filter of poses: its states are of ticks, and lie where no sample of
 // that time does. What the filter made depends on when samples came, which is not recorded. So it is not made again.
 func (f *flight) byFilter(steps []msgs.Step) bool {
-	if !f.params.Filter || f.params.MeasuresVelocity() {
+	if !f.params.FiltersPoses() {
 		return false
 	}
 	sampled, flown, of := map[int64]so3.Vec3{}, 0, 0
