@@ -14,6 +14,7 @@ type Mocap struct {
 	Latency  float64  `param:"latency" default:"0.005" min:"0" max:"0.5" unit:"s" doc:"time from a sample to its arrival, at least"`
 	Jitter   float64  `param:"jitter" default:"0.0005" min:"0" max:"0.1" unit:"s" doc:"mean of what arrival takes beyond the latency (exponential); samples stay in order"`
 	Stamp    float64  `param:"stamp" default:"0.00005" min:"0" max:"0.1" unit:"s" doc:"standard deviation of the stamps' error"`
+	Clock    float64  `param:"clock" default:"0.0" min:"-1" max:"1" unit:"s" doc:"by which the clock of its stamps is ahead of the robot's"`
 	Lost     float64  `param:"lost" default:"0" min:"0" max:"1" doc:"share of the samples that do not come, one by one"`
 	Dropout  Outage   `param:"dropout"`
 	Jump     Jump     `param:"jump"`
@@ -85,7 +86,7 @@ func (m *mocap) step(now float64, b *body) {
 	}
 	back := at - now
 	s := Sample{
-		Stamp: at + m.Stamp*m.time.NormFloat64(),
+		Stamp: at + m.Clock + m.Stamp*m.time.NormFloat64(),
 		P:     b.p.Add(b.v.Scale(back)).Add(m.noise.normal().Scale(m.Position)),
 		Q:     b.q.Mul(so3.Exp(b.w.Scale(back).Add(m.noise.normal().Scale(m.Attitude)))),
 	}

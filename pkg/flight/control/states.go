@@ -2,6 +2,7 @@ package control
 
 import (
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/estimator"
 	"vnd/pkg/flight/inertial"
 )
@@ -25,6 +26,7 @@ type states struct {
 	commonStep  commonStep
 	leap        leap
 	track       track
+	turnClock   turnClock
 	validity    Validity                   // about the newest sample
 	filter      *inertial.CommandEstimator // of the state that the policy sees; nil: none
 }
@@ -80,11 +82,19 @@ func (l *Loop) AddSample(m *Sample) bool {
 	if l.rotors != nil {
 		l.rotors.turned(&s, m.Stamp)
 	}
+	l.followTurns(s.Q, m.Stamp)
 	l.state, l.stamp, l.ready = s, m.Stamp, true
 	if m.State.P != l.pose.P || m.State.Q != l.pose.Q {
 		l.pose, l.moved, l.movedAt = m.State, s, m.Stamp
 	}
 	return true
+}
+
+// followTurns compares turns with the body rates commanded, of a robot that flies by them.
+func (l *Loop) followTurns(q so3.Quat, stamp int64) {
+	if l.predictor == nil && l.rotors == nil && !l.notOffboard && l.config.Guard.Flying(&l.state) {
+		l.turnClock.add(seconds(stamp, l.origin), q, l.guard.Turning)
+	}
 }
 
 // filtered hands the filter a pose of a robot that flies by what was commanded.

@@ -21,6 +21,7 @@ type TickRecord struct {
 	Bundle      string
 	Stage       guard.Stage
 	Cause       guard.Cause // of a guard that has tripped
+	TurnsLate   float64     // s by which the robot turns later than guard.response and the stamps tell; 0: not known
 	Confidence  float32     // 1 − novelty; 0 under the prior mean
 	Hidden      float32     // of what moves of push and latent, so much the policy was not given
 	Task        string
@@ -59,7 +60,7 @@ func (l *Loop) RecordRequest(t *TickRecord) {
 // Complete records the decision on a request, and advances the actuator's state by what was sent.
 func (l *Loop) Complete(t *TickRecord, d *Decision) {
 	t.Sent, t.Actuator = d.Sent, l.actuator.e
-	t.Stage, t.Cause = d.Stage, d.Cause
+	t.Stage, t.Cause, t.TurnsLate = d.Stage, d.Cause, l.turnClock.late()
 	l.advanceActuator(d.Sent)
 }
 

@@ -133,6 +133,14 @@ func (p *plant) moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
 	return did.turned.Scale(1 / dt), s.Q.Mul(so3.Exp(did.turned.Scale(0.5))).Conj().Rotate(up)
 }
 
+// turning is how the commands sent turn the body from one time to a later one, as the response has it that was written
+// down: mean body rates, rad/s.
+func (p *plant) turning(from, to float64) so3.Vec3 {
+	m := motion{at: from - forgotten, state: quad.State{Q: so3.Identity()}, acting: hoverCommand}
+	p.commanded(&m, from)
+	return p.commanded(&m, to).turned.Scale(1 / (to - from))
+}
+
 // commanded carries a motion on as the response has it that was written down: what is learned would hide faults.
 func (p *plant) commanded(m *motion, until float64) moved {
 	return p.carry(m, until, so3.Vec3{}, &p.response)

@@ -43,6 +43,10 @@ func (g *Guard) Moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
 // Wind is the lasting acceleration beyond thrust and gravity that the guard believes in, m/s² in the world.
 func (g *Guard) Wind() so3.Vec3 { return g.belief.wind }
 
+// Turning is how the commands sent turn the robot from one time to a later one, s, by the response: mean body rates,
+// rad/s.
+func (g *Guard) Turning(from, to float64) so3.Vec3 { return g.belief.plant.turning(from, to) }
+
 // Lateness follows how old states usually are at ticks. A policy was trained with what their latency usually is; a
 // state that is older is first to be carried on. The zero one has seen no state.
 type Lateness struct{ usual float64 } // s

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -171,6 +172,20 @@ func explainTimes(quiet, age time.Duration, maxAge float64) string {
 	return ""
 }
 
+// explainTurns says what is wrong where the robot turns later than it should by so many s; "" for nothing.
+func explainTurns(late float64) string {
+	const most = 0.01
+	side := "later"
+	if late < 0 {
+		side = "sooner"
+	}
+	if math.Abs(late) <= most {
+		return ""
+	}
+	return fmt.Sprintf("by its stamps the robot turns %.0f ms %s than guard.response says, expected at most %.0f: "+
+		"synchronise the clocks, or set guard.response", 1e3*math.Abs(late), side, 1e3*most)
+}
+
 // others names who publishes on a topic beside this node, once, or beside one another where it does not.
 func others(n *ros.Node, topic string) string {
 	names := publishers(n, topic)
@@ -239,6 +254,10 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	s.Addf("hidden", "%.2f", last.Hidden)
 	if c.params.Load().FiltersPoses() {
 		s.Add("state by the filter of poses", last.Filtered)
+	}
+	s.Addf("turns late by", "%.0f ms", 1e3*last.TurnsLate)
+	if text := explainTurns(last.TurnsLate); text != "" && c.ticking() {
+		s.Merge(diagnostics.Warn, "topic %s: %s", c.source, text)
 	}
 	s.Add("tick", last.Seq)
 }

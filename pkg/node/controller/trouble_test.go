@@ -83,6 +83,17 @@ func TestTimesAreExplained(t *testing.T) {
 	}
 }
 
+// Turns that come too soon or too late for clocks that agree are told.
+func TestTurnsAreExplained(t *testing.T) {
+	for late, want := range map[float64]string{0: "", 0.009: "", -0.009: "",
+		0.03:  "by its stamps the robot turns 30 ms later than guard.response says, expected at most 10: ",
+		-0.02: "by its stamps the robot turns 20 ms sooner than guard.response says, expected at most 10: "} {
+		if text := explainTurns(late); want == "" && text != "" || !strings.HasPrefix(text, want) {
+			t.Errorf("%+g s: %q, expected %q", late, text, want)
+		}
+	}
+}
+
 // Stamps of the future are told as such, where the guard flies for them, too.
 func TestStampsOfTheFuture(t *testing.T) {
 	h := ready(t)
