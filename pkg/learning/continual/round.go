@@ -129,6 +129,10 @@ func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (
 		return nil, err
 	}
 	r.l.keep(r.segments)
+	if axis, c, found := quadrotor.Reversed(r.current.Dt, rowsOf(r.segments)); found {
+		return nil, fmt.Errorf("%w: the robot turns against its %s commands (correlation %.2f): in the records one of "+
+			"both has the wrong sign", ErrNotEnoughGood, quadrotor.Axes[axis], c)
+	}
 	good, exactly := smooth.Good(r.segments)
 	r.good = good / float64(r.out.Rows)
 	if dt := r.current.Dt; good < exactly/2 {
@@ -138,12 +142,18 @@ func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (
 	return read, nil
 }
 
+// rowsOf are the rows of segments.
+func rowsOf(segments []dataset.Segment) [][]quad.Row {
+	out := make([][]quad.Row, len(segments))
+	for i := range segments {
+		out[i] = segments[i].QuadRows()
+	}
+	return out
+}
+
 // encode makes the bank of latents that the buffer's windows have now.
 func (r *round) encode() error {
-	r.flown = make([][]quad.Row, len(r.segments))
-	for i := range r.segments {
-		r.flown[i] = r.segments[i].QuadRows()
-	}
+	r.flown = rowsOf(r.segments)
 	r.out.Bank = vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), r.flown, r.l.cfg.Stride)
 	return nil
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/continual"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/nn/kernel"
@@ -21,28 +23,29 @@ import (
 
 // poisons are what may be wrong with recorded flights.
 var poisons = []struct {
-	name string
-	spit func(rows []quad.Row)
+	name    string
+	refused bool // before anything is learned
+	spit    func(rows []quad.Row)
 }{
-	{"shifted by 50 ms", func(rows []quad.Row) {
+	{"shifted by 50 ms", false, func(rows []quad.Row) {
 		for i := len(rows) - 1; i >= 3; i-- { // 2.5 rows
 			a, b := rows[i-2].Command, rows[i-3].Command
 			rows[i].Command = quad.Command{Thrust: (a.Thrust + b.Thrust) / 2, Rates: a.Rates.Add(b.Rates).Scale(0.5)}
 		}
 	}},
-	{"stuck sensor", func(rows []quad.Row) {
+	{"stuck sensor", false, func(rows []quad.Row) {
 		for i := range rows {
 			if from := i / 150 * 150; i-from < 50 { // a second in three
 				rows[i].State = rows[from].State
 			}
 		}
 	}},
-	{"wrong mass", func(rows []quad.Row) {
+	{"wrong mass", false, func(rows []quad.Row) {
 		for i := range rows {
 			rows[i].Command.Thrust *= 1.4
 		}
 	}},
-	{"flipped sign", func(rows []quad.Row) {
+	{"flipped sign", true, func(rows []quad.Row) {
 		for i := range rows {
 			rows[i].Command.Rates.X = -rows[i].Command.Rates.X
 		}
@@ -158,6 +161,9 @@ func TestPoisoned(t *testing.T) {
 				l.Collect(f)
 			}
 			r, err := l.Round(context.Background())
+			if refused := errors.Is(err, continual.ErrNotEnoughGood); p.refused && !refused {
+				t.Errorf("seed %d, %s: %v, expected that its records are refused", seed+1, p.name, err)
+			}
 			if err != nil {
 				t.Logf("seed %d, %s: %v", seed+1, p.name, err)
 				continue
