@@ -155,14 +155,16 @@ func (o *onset) add(t float64, r *[poseSize]float64) bool {
 	return true
 }
 
-// side is the mean of the newest innovations, and the mean square of the last hundred.
+// side is the mean of the newest innovations, and mean squares of the last hundred: of innovations, and of that mean,
+// which is more where what a source errs by lasts.
 type side struct {
 	mean   so3.Vec3
 	square float64
+	usual  float64
 	n      float64 // innovations
 }
 
-// add returns the square of the mean over what it is in white noise; 0 before that is known.
+// add returns the square of the mean over what it usually is, in white noise at least; 0 before that is known.
 func (s *side) add(r so3.Vec3) float64 {
 	const (
 		newest  = 0.25 // share of an innovation in the mean
@@ -170,6 +172,7 @@ func (s *side) add(r so3.Vec3) float64 {
 		known   = 20   // of them, from which on it is known
 		most    = 9    // times square that one may count there
 		alone   = 2.5  // times its root that one may count in the mean
+		swaying = 1.5  // times less that counts which usually lasts: gusts come and go, too
 	)
 	s.n = min(s.n+1, longest)
 	square := r.Dot(r)
@@ -182,10 +185,12 @@ func (s *side) add(r so3.Vec3) float64 {
 		square = min(square, most*s.square)
 	}
 	s.square += (square - s.square) / s.n
+	usual, mean := max(white, s.usual/swaying), s.mean.Dot(s.mean)
+	s.usual += (min(mean, most*usual) - s.usual) / s.n
 	if white == 0 || s.n < known {
 		return 0
 	}
-	return s.mean.Dot(s.mean) / white
+	return mean / usual
 }
 
 // poseNoise follows what poses err by, from third divided differences: where a path bends evenly, noise alone is left.

@@ -18,6 +18,8 @@ type pushed struct {
 	wind  so3.Vec3                       // m/s²
 	slow  float64                        // s by which turns come later than commands tell
 	shake float64                        // rad, at 4 Hz
+	lasts float64                        // s for which what positions err by lasts
+	errs  so3.Vec3                       // that, m
 	spoil func(at float64, z *Pose) bool // false: it does not come
 	now   float64
 	z     Pose // the newest
@@ -52,7 +54,9 @@ func (p *pushed) fly(seconds float64, look func(found quad.State, ok bool)) {
 		p.now += poseEvery
 		at := p.now - p.late
 		s := p.truth(at)
-		p.z = Pose{T: at, P: s.P.Add(p.normal().Scale(p.noise)), Q: s.Q.Mul(so3.Exp(p.normal().Scale(5 * p.noise)))}
+		keep := math.Exp(-poseEvery / max(p.lasts, 1e-9))
+		p.errs = p.errs.Scale(keep).Add(p.normal().Scale(p.noise * math.Sqrt(1-keep*keep)))
+		p.z = Pose{T: at, P: s.P.Add(p.errs), Q: s.Q.Mul(so3.Exp(p.normal().Scale(5 * p.noise)))}
 		if p.spoil == nil || p.spoil(p.now, &p.z) {
 			p.e.AddPose(p.z, p.now)
 		}
@@ -127,17 +131,17 @@ func TestPushStaysInTheWorld(t *testing.T) {
 	}
 }
 
-// TestNoPushSetsIn where poses err as they always did, where a few of them err by five times as much, and where a robot
-// that shakes turns later than commands tell.
+// TestNoPushSetsIn where poses err as they always did, for a while too, where a few of them err by five times as much,
+// and where a robot that shakes turns later than commands tell.
 func TestNoPushSetsIn(t *testing.T) {
 	for _, c := range []struct {
-		slow, shake, tails float64
-		most               int // of 2000 poses
+		slow, shake, tails, lasts float64
+		most                      int // of 2000 poses
 	}{
-		{}, {tails: 5, most: 2}, {slow: 0.02, shake: 0.2}, {slow: 0.04, shake: 0.1}, {slow: 0.06, shake: 0.1},
+		{}, {tails: 5, most: 2}, {lasts: 0.05, most: 2}, {lasts: 0.2, most: 2}, {slow: 0.02, shake: 0.2}, {slow: 0.04, shake: 0.1}, {slow: 0.06, shake: 0.1},
 	} {
 		p := newPushed(0.0005)
-		p.slow, p.shake = c.slow, c.shake
+		p.slow, p.shake, p.lasts = c.slow, c.shake, c.lasts
 		p.spoil = func(_ float64, z *Pose) bool {
 			if p.rng.IntN(40) == 0 {
 				z.P = z.P.Add(p.normal().Scale(c.tails * p.noise))
