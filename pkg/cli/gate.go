@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"runtime"
+	"strings"
 
 	"vnd/pkg/core/atomicfile"
 	"vnd/pkg/sim/gatestudy"
@@ -14,7 +17,7 @@ type gateCommand struct {
 	Robots  int    `default:"40" help:"Robots to draw: lag, gain, delay, drag and mass."`
 	Flights int    `default:"32" help:"Flights of each policy on the true robot, to know how it flies."`
 	Seed    uint64 `default:"1" help:"Seed of all randomness."`
-	Out     string `placeholder:"F.json" help:"File for robots, policies and verdicts."`
+	Out     string `placeholder:"F.json" help:"File of verdicts; a study that was cut short goes on."`
 	Blind   bool   `help:"Have the judge fly the default robot, whatever was identified."`
 	Workers int    `default:"0" help:"Robots at a time; 0 takes all processors."`
 }
@@ -28,19 +31,42 @@ func (k *gateCommand) Run(c *console) error {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
 	bar := c.newBar("gate")
-	o := gatestudy.Options{Robots: k.Robots, Flights: k.Flights, Seed: k.Seed, Workers: k.Workers, Blind: k.Blind,
-		Done: func(done int) { bar.at(float64(done)/float64(k.Robots), "") }}
+	o := gatestudy.Options{Robots: k.Robots, Flights: k.Flights, Seed: k.Seed, Workers: k.Workers, Blind: k.Blind}
+	o.Known = k.known(&o)
+	var unwritten error
+	o.Done = func(r *gatestudy.Report) {
+		bar.at(float64(len(r.Flown))/float64(k.Robots), "")
+		unwritten = k.write(r)
+	}
 	flown, err := gatestudy.Run(c.ctx, o)
 	bar.done()
 	if err != nil {
 		return err
 	}
 	report := gatestudy.NewReport(&o, flown)
-	if k.Out != "" {
-		err := atomicfile.WriteFile(k.Out, func(w io.Writer) error { return json.NewEncoder(w).Encode(report) })
-		if err != nil {
-			return err
-		}
+	if err := cmp.Or(unwritten, k.write(report)); err != nil {
+		return err
 	}
 	return c.show(report)
+}
+
+// known are the robots that this very program has judged for the same study, as far as the file holds it.
+func (k *gateCommand) known(o *gatestudy.Options) []gatestudy.Flown {
+	var r gatestudy.Report
+	v := version()
+	text, err := os.ReadFile(k.Out)
+	unclear := v == "(devel)" || strings.Contains(v, "dirty")
+	if err != nil || unclear || json.Unmarshal(text, &r) != nil || !r.Continues(o, v) {
+		return nil
+	}
+	return r.Flown
+}
+
+// write has the file hold what was judged so far.
+func (k *gateCommand) write(r *gatestudy.Report) error {
+	if k.Out == "" {
+		return nil
+	}
+	r.Build = version()
+	return atomicfile.WriteFile(k.Out, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
 }

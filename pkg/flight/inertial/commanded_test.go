@@ -138,7 +138,8 @@ func TestNoPushSetsIn(t *testing.T) {
 		slow, shake, tails, lasts float64
 		most                      int // of 2000 poses
 	}{
-		{}, {tails: 5, most: 2}, {lasts: 0.05, most: 2}, {lasts: 0.2, most: 2}, {slow: 0.02, shake: 0.2}, {slow: 0.04, shake: 0.1}, {slow: 0.06, shake: 0.1},
+		{}, {tails: 5, most: 2}, {lasts: 0.05, most: 2}, {lasts: 0.2, most: 2},
+		{slow: 0.02, shake: 0.2}, {slow: 0.04, shake: 0.1}, {slow: 0.06, shake: 0.1},
 	} {
 		p := newPushed(0.0005)
 		p.slow, p.shake, p.lasts = c.slow, c.shake, c.lasts

@@ -11,6 +11,7 @@ import (
 
 // Report is what a study came to.
 type Report struct {
+	Build   string  `json:"build,omitempty"` // of the program that judged
 	Seed    uint64  `json:"seed"`
 	Flights int     `json:"flights"` // of a policy on the true robot
 	Blind   bool    `json:"blind"`
@@ -18,6 +19,11 @@ type Report struct {
 	// Flyable counts the robots that a policy of the study flies, with crashes in 10 % of flights at most.
 	Flyable int     `json:"flyable"`
 	Flown   []Flown `json:"robots"`
+}
+
+// Continues reports whether a study goes on with what a report holds.
+func (r *Report) Continues(o *Options, build string) bool {
+	return r.Build == build && r.Seed == o.Seed && r.Flights == o.Flights && r.Blind == o.Blind
 }
 
 // Count is of the pairs of a class.

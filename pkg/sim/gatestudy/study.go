@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +30,18 @@ type Options struct {
 	Workers int
 	// Blind has the judge fly the default robot, whatever was identified.
 	Blind bool
-	Done  func(robots int) // may be nil; called from one goroutine at a time
+	Known []Flown         // robots of the same draw that were judged before: they are not again
+	Done  func(r *Report) // after each robot, of all that are judged; may be nil; called from one goroutine at a time
+}
+
+// known is a robot that was judged before; nil for none.
+func (o *Options) known(robot int) *Flown {
+	for i := range o.Known {
+		if f := &o.Known[i]; f.Robot.Number == robot && len(f.Policies) > 0 && len(f.Judged) > 0 {
+			return f
+		}
+	}
+	return nil
 }
 
 // Judged is what the gate made of a pair of policies on a robot, beside how they truly fly.
@@ -100,24 +112,32 @@ func Run(ctx context.Context, o Options) ([]Flown, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, o.Workers))
 	var mu sync.Mutex
-	done := 0
 	for k := range o.Robots {
+		if f := o.known(k); f != nil {
+			out[k] = *f
+			continue
+		}
 		g.Go(func() error {
 			s := &study{options: &o, Flown: Flown{Robot: Draw(o.Seed, k), Policies: map[string]Truth{}},
 				bundles: map[string]*bundle.Bundle{}}
 			if err := s.run(ctx, first); err != nil {
 				return fmt.Errorf("robot %d (%v): %w", k, s.Robot, err)
 			}
-			out[k] = s.Flown
 			mu.Lock()
 			defer mu.Unlock()
-			if done++; o.Done != nil {
-				o.Done(done)
+			out[k] = s.Flown
+			if o.Done != nil {
+				o.Done(NewReport(&o, judged(out)))
 			}
 			return nil
 		})
 	}
 	return out, g.Wait()
+}
+
+// judged are those of the robots that were.
+func judged(all []Flown) []Flown {
+	return slices.DeleteFunc(slices.Clone(all), func(f Flown) bool { return len(f.Judged) == 0 })
 }
 
 // study is that of one robot.

@@ -31,3 +31,28 @@ func TestGateIsRightOnOtherRobots(t *testing.T) {
 		}
 	}
 }
+
+// TestStudyGoesOn: robots that were judged before are not judged again, and a report is gone on with by the program
+// that made it alone.
+func TestStudyGoesOn(t *testing.T) {
+	if kernel.Instructions() == "" {
+		t.Skip("trains a policy")
+	}
+	o := Options{Robots: 2, Flights: 24, Seed: 1, Done: func(*Report) { t.Error("a robot was judged") }}
+	for k := range o.Robots {
+		o.Known = append(o.Known, Flown{Robot: Draw(1, k),
+			Policies: map[string]Truth{"base": {}}, Judged: []Judged{{Robot: k, Class: Better, Pass: k == 0}}})
+	}
+	flown, err := Run(t.Context(), o)
+	if err != nil || len(flown) != 2 || flown[1].Judged[0].Pass {
+		t.Fatalf("%v, %+v", err, flown)
+	}
+	r := NewReport(&o, flown)
+	r.Build = "v1"
+	other := o
+	other.Seed = 2
+	if c := r.Classes[0]; c.Pairs != 2 || c.Promoted != 1 || !r.Continues(&o, "v1") || r.Continues(&o, "v2") ||
+		r.Continues(&other, "v1") {
+		t.Errorf("%+v", r)
+	}
+}
