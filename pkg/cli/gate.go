@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -17,7 +19,7 @@ type gateCommand struct {
 	Robots  int    `default:"40" help:"Robots to draw: lag, gain, delay, drag and mass."`
 	Flights int    `default:"32" help:"Flights of each policy on the true robot, to know how it flies."`
 	Seed    uint64 `default:"1" help:"Seed of all randomness."`
-	Out     string `placeholder:"F.json" help:"File of verdicts; a study that was cut short goes on."`
+	Out     string `placeholder:"F.json" help:"File of verdicts; a study cut short goes on."`
 	Blind   bool   `help:"Have the judge fly the default robot, whatever was identified."`
 	Workers int    `default:"0" help:"Robots at a time; 0 takes all processors."`
 }
@@ -30,36 +32,53 @@ func (k *gateCommand) Run(c *console) error {
 	if k.Workers == 0 {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
-	bar := c.newBar("gate")
 	o := gatestudy.Options{Robots: k.Robots, Flights: k.Flights, Seed: k.Seed, Workers: k.Workers, Blind: k.Blind}
-	o.Known = k.known(&o)
+	var err error
+	if o.Known, err = k.known(&o); err != nil {
+		return err
+	}
+	if err := k.write(gatestudy.NewReport(&o, o.Known)); err != nil {
+		return err
+	}
+	bar := c.newBar("gate")
 	var unwritten error
 	o.Done = func(r *gatestudy.Report) {
 		bar.at(float64(len(r.Flown))/float64(k.Robots), "")
-		unwritten = k.write(r)
+		unwritten = cmp.Or(unwritten, k.write(r))
 	}
 	flown, err := gatestudy.Run(c.ctx, o)
 	bar.done()
-	if err != nil {
+	if err := cmp.Or(err, unwritten); err != nil {
 		return err
 	}
 	report := gatestudy.NewReport(&o, flown)
-	if err := cmp.Or(unwritten, k.write(report)); err != nil {
+	if err := k.write(report); err != nil {
 		return err
 	}
 	return c.show(report)
 }
 
-// known are the robots that this very program has judged for the same study, as far as the file holds it.
-func (k *gateCommand) known(o *gatestudy.Options) []gatestudy.Flown {
+// known are the robots that this very program has judged for the same study, as far as the file holds it. A file that
+// holds anything else stays as it is.
+func (k *gateCommand) known(o *gatestudy.Options) ([]gatestudy.Flown, error) {
+	if k.Out == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(k.Out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
 	var r gatestudy.Report
 	v := version()
-	text, err := os.ReadFile(k.Out)
-	unclear := v == "(devel)" || strings.Contains(v, "dirty")
-	if err != nil || unclear || json.Unmarshal(text, &r) != nil || !r.Continues(o, v) {
-		return nil
+	unclear := v == "(devel)" || strings.Contains(v, "dirty") // it may have changed since
+	if json.Unmarshal(text, &r) != nil || unclear || !r.Continues(o, v) || len(r.Flown) > k.Robots {
+		return nil, fmt.Errorf("--out %s: expected no file, or this study by this very program (%s), of %d robots or "+
+			"less: move it away", k.Out, v, k.Robots)
 	}
-	return r.Flown
+	return r.Flown, nil
 }
 
 // write has the file hold what was judged so far.

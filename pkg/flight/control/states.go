@@ -92,7 +92,11 @@ func (l *Loop) AddSample(m *Sample) bool {
 
 // followTurns compares turns with the body rates commanded, of a robot that flies by them.
 func (l *Loop) followTurns(q so3.Quat, stamp int64) {
-	if l.predictor == nil && l.rotors == nil && !l.notOffboard && l.config.Guard.Flying(&l.state) {
+	switch {
+	case l.predictor != nil || l.rotors != nil:
+	case l.notOffboard || !l.config.Guard.Flying(&l.state):
+		l.turnClock = turnClock{}
+	default:
 		l.turnClock.add(seconds(stamp, l.origin), q, l.guard.Turning)
 	}
 }

@@ -55,11 +55,9 @@ func (c *turnClock) regress(r, by so3.Vec3, fade float64) {
 
 // late is by how many s turns come later than commands tell; below 0 they come sooner. It is 0 where that is not known.
 func (c *turnClock) late() float64 {
-	if c.own == 0 {
-		return 0
-	}
 	late := c.both / c.own
-	if variance := followAlike * max(c.off-late*c.both, 0) / (c.count * c.own); variance > followKnown*followKnown {
+	variance := followAlike * max(c.off-late*c.both, 0) / (c.count * c.own)
+	if !(variance <= followKnown*followKnown) { // nor where nothing was seen
 		return 0
 	}
 	return late

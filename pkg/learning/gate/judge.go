@@ -6,4 +6,5 @@ type JudgeConfig struct {
 	Wind      float64 `param:"wind" default:"3.0" min:"0" max:"30" unit:"m/s²" doc:"greatest wind that the gate draws for a flight"`
 	Start     float64 `param:"start" default:"0.1" min:"0" max:"3" unit:"m" doc:"spread of the flights' starts around the path, on each axis (standard deviation)"`
 	LatentAge float64 `param:"latent_age" default:"0.1" min:"0.01" max:"10" unit:"s" doc:"age from which a latent is not used in the gate's flights, as policy_controller has it"`
+	Filter    bool    `param:"state_filter" default:"true" doc:"candidates fly by the filter of poses in the gate's flights, as policy_controller does with state_filter"`
 }

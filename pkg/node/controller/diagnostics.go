@@ -255,7 +255,11 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 	if c.params.Load().FiltersPoses() {
 		s.Add("state by the filter of poses", last.Filtered)
 	}
-	s.Addf("turns late by", "%.0f ms", 1e3*last.TurnsLate)
+	if last.TurnsLate == 0 {
+		s.Add("turns late by", "not known")
+	} else {
+		s.Addf("turns late by", "%.0f ms", 1e3*last.TurnsLate)
+	}
 	if text := explainTurns(last.TurnsLate); text != "" && c.ticking() {
 		s.Merge(diagnostics.Warn, "topic %s: %s", c.source, text)
 	}

@@ -14,7 +14,7 @@ import (
 func swayed(n int, dt, hz, late, noise float64, signs so3.Vec3) []quad.Row {
 	rng, rows := rand.New(rand.NewPCG(1, 2)), make([]quad.Row, n)
 	rates := func(t float64) so3.Vec3 {
-		return so3.Vec3{X: math.Sin(2*math.Pi*hz*t) + 0.3*math.Sin(3*t), Y: 0.5 * math.Cos(2.3*t), Z: 0.2 * math.Sin(t)}
+		return so3.Vec3{X: math.Sin(2*math.Pi*hz*t) + 0.1*math.Sin(3*t), Y: 0.5 * math.Cos(2.3*t), Z: 0.2 * math.Sin(t)}
 	}
 	q := so3.Identity()
 	for k := range rows {
@@ -32,23 +32,38 @@ func swayed(n int, dt, hz, late, noise float64, signs so3.Vec3) []quad.Row {
 // whatever the robot sways like and however late and noisy it is.
 func TestReversed(t *testing.T) {
 	const dt = 0.02
-	good := swayed(500, dt, 1, 0.05, 0.002, so3.Vec3{X: 1, Y: 1, Z: 1})
+	good := swayed(600, dt, 1, 0.05, 0.002, so3.Vec3{X: 1, Y: 1, Z: 1})
 	for axis, signs := range []so3.Vec3{{X: -1, Y: 1, Z: 1}, {X: 1, Y: -1, Z: 1}, {X: 1, Y: 1, Z: -1}} {
-		got, c, found := Reversed(dt, [][]quad.Row{good, swayed(500, dt, 1, 0.05, 0.002, signs), good})
+		got, c, found := Reversed(dt, [][]quad.Row{good, swayed(600, dt, 1, 0.05, 0.002, signs), good})
 		if !found || got != axis || c > -0.8 {
 			t.Errorf("signs %v: found %v, axis %d, correlation %.2f", signs, found, got, c)
 		}
 	}
-	for _, hz := range []float64{0.5, 1, 2, 3, 5, 8} {
-		for _, late := range []float64{0, 0.05, 0.12} {
-			rows := swayed(500, dt, hz, late, 0.01, so3.Vec3{X: 1, Y: 1, Z: 1})
+	for _, hz := range []float64{0.5, 1, 2, 3, 4.5, 5, 8} {
+		for _, late := range []float64{0, 0.05, 0.1, 0.15} {
+			rows := swayed(600, dt, hz, late, 0.01, so3.Vec3{X: 1, Y: 1, Z: 1})
 			if axis, c, found := Reversed(dt, [][]quad.Row{rows}); found {
 				t.Errorf("%g Hz, %g s late: %s, correlation %.2f", hz, late, Axes[axis], c)
 			}
 		}
 	}
-	reversed := swayed(500, dt, 1, 0.05, 0.002, so3.Vec3{X: -1, Y: 1, Z: 1})
-	if _, _, found := Reversed(dt, [][]quad.Row{reversed[:100], nil, {}}); found {
-		t.Error("two seconds were enough to say")
+	reversed := swayed(600, dt, 1, 0.05, 0.002, so3.Vec3{X: -1, Y: 1, Z: 1})
+	if _, _, found := Reversed(dt, [][]quad.Row{reversed[:400], nil, {}}); found {
+		t.Error("eight seconds were enough to say")
+	}
+	few := [][]quad.Row{reversed}
+	for range 10 {
+		few = append(few, good)
+	}
+	if _, _, found := Reversed(dt, few); found {
+		t.Error("one segment of eleven was enough to refuse all")
+	}
+	spun := swayed(600, dt, 1, 0.05, 0.002, so3.Vec3{X: 1, Y: 1, Z: 1})
+	for k := range spun {
+		spun[k].State.Q = so3.Exp(so3.Vec3{Z: 12 * spun[k].T}).Mul(spun[k].State.Q)
+		spun[k].Command.Rates = so3.Vec3{X: math.Sin(2 * spun[k].T), Y: math.Cos(3 * spun[k].T)}
+	}
+	if axis, c, found := Reversed(dt, [][]quad.Row{spun}); found {
+		t.Errorf("a spin that nobody commands: %s, correlation %.2f", Axes[axis], c)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/estimator"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/inertial"
 	"vnd/pkg/nn/kernel"
 	"vnd/pkg/sim"
@@ -44,6 +45,7 @@ type Setup struct {
 	Inertial *inertial.Params // of an estimate from poses and the world's IMU, in place of Estimate; nil: none
 	// Filtered has states by a filter whose motion is what was commanded, where poses bear it out.
 	Filtered bool
+	Response *guard.Response // to commands, as the controller believes; nil: the default
 	Limits   quad.Limits
 	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
 	External sim.External // that flies; nil: none
@@ -75,7 +77,7 @@ type Trace struct {
 // Fly flies a controller through a setup. Until the estimator has a velocity,
 // the robot is told to hover.
 func Fly(s *Setup, c quad.Controller) (*Trace, error) {
-	g, err := newGap(s.Limits)
+	g, err := newGap(s.Limits, s.Response)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,13 @@ type gap struct {
 	stamp float64 // of the last, s
 }
 
-func newGap(l quad.Limits) (*gap, error) {
+// newGap returns one that believes in a response to commands, nil for the default.
+func newGap(l quad.Limits, r *guard.Response) (*gap, error) {
 	var c guard.Config
 	param.Default(&c)
+	if r != nil {
+		c.Response = *r
+	}
 	law, err := guard.NewLaw(c.Gains, l)
 	return &gap{motion: guard.NewPredictor(&c), law: law, maxAge: c.MaxAge}, err
 }

@@ -71,7 +71,7 @@ func TestNoStateForAWhile(t *testing.T) {
 
 // TestNoStateInWind: a robot that hovers against a wind is not blown away while no state comes.
 func TestNoStateInWind(t *testing.T) {
-	g, err := newGap(quad.Limits{MaxThrust: 20, MaxTiltRate: 10, MaxYawRate: 5})
+	g, err := newGap(quad.Limits{MaxThrust: 20, MaxTiltRate: 10, MaxYawRate: 5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

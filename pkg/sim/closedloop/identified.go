@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"vnd/pkg/core/param"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/sim"
@@ -26,6 +28,17 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 		return !x.Known()
 	})
 	return &like
+}
+
+// ResponseOf is how a controller believes that an identified robot responds, whose guard.response was set to it.
+func ResponseOf(r *quadgate.Identified) *guard.Response {
+	var c guard.Config
+	param.Default(&c)
+	a, out := &r.Actuator, &c.Response
+	out.ThrustLag = max(0, out.ThrustLag+a.ThrustDelay*r.Dt+a.ThrustLag-defaultThrustResponse)
+	out.RateDelay = max(0, out.RateDelay+a.RateDelay*r.Dt-defaultRateDelay)
+	out.RateLag = max(0, out.RateLag+a.RateLag-(defaultRateResponse-defaultRateDelay))
+	return out
 }
 
 // responding returns a world whose robot follows commands as an identified one does. Flights tell delay and lag to a

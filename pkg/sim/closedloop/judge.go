@@ -32,6 +32,8 @@ type Judge struct {
 	Guard *guard.Config
 	// Exactly has the robot be World's: nothing of it is drawn.
 	Exactly bool
+	// Response is what the controller believes of the robot where none was identified; nil: the default.
+	Response *guard.Response
 	// identified are the robots that World's is made like, one in each trial; none: it stays as it is
 	identified []quadgate.Identified
 	// JudgeConfig has the greatest wind; a learner that met weaker ones only is flown in somewhat more than those.
@@ -127,10 +129,11 @@ func (j *Judge) trips(s *quad.State) string {
 func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Reference, error) {
 	rng := rand.New(rand.NewPCG(t.Number, 0x60d9e))
 	path := j.Paths[rng.IntN(len(j.Paths))]
-	w := j.World
+	w, response := j.World, j.Response
 	if n := len(j.identified); n > 0 {
 		robot := rand.New(rand.NewPCG(t.Number, 0x1de7))
-		w = responding(w, &j.identified[robot.IntN(n)], robot)
+		r := &j.identified[robot.IntN(n)]
+		w, response = responding(w, r, robot), ResponseOf(r)
 	}
 	if gain, delay := 1+0.03*rng.NormFloat64(), 0.01*rng.Float64(); !j.Exactly {
 		w.Motor.Gain *= gain
@@ -153,10 +156,15 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 		return nil, nil, err
 	}
 	if Landable(path) {
-		return j.landing(b, t, w, path, rng)
+		s, path, err := j.landing(b, t, w, path, rng)
+		if err == nil {
+			s.Response = response
+		}
+		return s, path, err
 	}
 	r := path.At(0)
 	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
+		Filtered: j.Filter, Response: response,
 		Start: quad.State{Q: so3.FromEuler(0, 0, r.Yaw), V: r.V, P: r.P.Add(so3.Vec3{
 			X: j.Start * rng.NormFloat64(), Y: j.Start * rng.NormFloat64(), Z: j.Start * math.Abs(rng.NormFloat64())})}}
 	param.Default(&s.Estimate)
@@ -173,7 +181,7 @@ func (j *Judge) landing(b *bundle.Bundle, t gate.Trial, w sim.World, r reference
 	}
 	start, path, err := DrawLanding(r, &w, rng)
 	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits, Start: start,
-		Lands: true}
+		Filtered: j.Filter, Lands: true}
 	param.Default(&s.Estimate)
 	return s, path, err
 }

@@ -95,7 +95,9 @@ func (c *Campaign) judge() gate.Judge {
 	if c.Rotors.Mass > 0 {
 		frame = &c.Rotors
 	}
-	return closedloop.NewJudge(c.Judge, paths, c.Limits, frame, nil)
+	config := c.Judge
+	config.Filter = config.Filter && c.Filter
+	return closedloop.NewJudge(config, paths, c.Limits, frame, nil)
 }
 
 // vehicle is what the bundles are for.

@@ -23,7 +23,8 @@ type Report struct {
 
 // Continues reports whether a study goes on with what a report holds.
 func (r *Report) Continues(o *Options, build string) bool {
-	return r.Build == build && r.Seed == o.Seed && r.Flights == o.Flights && r.Blind == o.Blind
+	whole := !slices.ContainsFunc(r.Flown, func(f Flown) bool { return len(f.Policies) == 0 || len(f.Judged) == 0 })
+	return whole && r.Build == build && r.Seed == o.Seed && r.Flights == o.Flights && r.Blind == o.Blind
 }
 
 // Count is of the pairs of a class.

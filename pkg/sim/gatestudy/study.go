@@ -37,7 +37,7 @@ type Options struct {
 // known is a robot that was judged before; nil for none.
 func (o *Options) known(robot int) *Flown {
 	for i := range o.Known {
-		if f := &o.Known[i]; f.Robot.Number == robot && len(f.Policies) > 0 && len(f.Judged) > 0 {
+		if f := &o.Known[i]; f.Robot.Number == robot {
 			return f
 		}
 	}
@@ -112,9 +112,13 @@ func Run(ctx context.Context, o Options) ([]Flown, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, o.Workers))
 	var mu sync.Mutex
-	for k := range o.Robots {
+	for k := range out {
 		if f := o.known(k); f != nil {
 			out[k] = *f
+		}
+	}
+	for k := range out {
+		if o.known(k) != nil {
 			continue
 		}
 		g.Go(func() error {
@@ -243,7 +247,7 @@ const met = 2
 // truth flies a policy n times on the true robot.
 func (s *study) truth(ctx context.Context, b *bundle.Bundle, n int) (t Truth, err error) {
 	j := s.judgeOf(s.world)
-	j.Exactly = true
+	j.Exactly, j.Response = true, closedloop.ResponseOf(&s.identified)
 	const apart, settle, crash = 1 << 40, 2, 4 // from the gate's trials; s; m
 	for k := range n {
 		f, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})
