@@ -35,7 +35,7 @@ func Reversed(dt float64, segments [][]quad.Row) (axis int, correlation float64,
 // turnsAsCommanded are the correlations of turns with those commanded, about each axis, at the delay where they are
 // largest, of either sign; 0 where that is not known. Turns of 0.3 s are compared: within that most swings are over.
 func turnsAsCommanded(dt float64, rows []quad.Row) (c [3]float64) {
-	const doubt = 0.1 // by which a negative one has to be larger: a swing looks reversed half a period later
+	const margin = 0.1 // by which a negative one has to be larger: a swing looks reversed half a period later
 	var most, least [3]float64
 	for _, late := range [...]float64{0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16} { // s
 		for i, x := range turnsAfter(dt, int(late/dt+0.5), rows) {
@@ -43,7 +43,7 @@ func turnsAsCommanded(dt float64, rows []quad.Row) (c [3]float64) {
 		}
 	}
 	for i := range c {
-		if c[i] = most[i]; -least[i] > most[i]+doubt {
+		if c[i] = most[i]; -least[i] > most[i]+margin {
 			c[i] = least[i]
 		}
 	}
