@@ -11,15 +11,23 @@ import (
 	"vnd/pkg/sim"
 )
 
-// What quadrotor.Identify finds of sim.Default: delay and lag together, s, and the drag, 1/s. The estimator and the
-// motion capture are in it.
-const (
-	defaultThrustResponse = 0.055
-	defaultRateResponse   = 0.067
-	defaultRateDelay      = 0.046
-	defaultYawLag         = 0.024
-	defaultDrag           = 0.275
+// looks is what quadrotor.Identify finds of sim.Default: delay and lag together, s, and the drag, 1/s. Motion capture,
+// and what makes states of its poses, are in it.
+type looks struct{ thrust, rate, rateDelay, yawLag, drag float64 }
+
+// A filter of poses has states of now, where an estimator has those of before.
+var (
+	bareLooks     = looks{thrust: 0.055, rate: 0.067, rateDelay: 0.046, yawLag: 0.024, drag: 0.275}
+	filteredLooks = looks{thrust: 0.042, rate: 0.0565, rateDelay: 0.040, yawLag: 0.024, drag: 0.275}
 )
+
+// looksOf is what the default robot looks like by the states that policies fly by.
+func looksOf(filtered bool) *looks {
+	if filtered {
+		return &filteredLooks
+	}
+	return &bareLooks
+}
 
 // Of implements quadgate.Simulator.
 func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
@@ -31,42 +39,42 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 }
 
 // ResponseOf is how a controller believes that an identified robot responds, whose guard.response was set to it.
-func ResponseOf(r *quadgate.Identified) *guard.Response {
+func ResponseOf(r *quadgate.Identified, filtered bool) *guard.Response {
 	var c guard.Config
 	param.Default(&c)
-	a, out := &r.Actuator, &c.Response
-	out.ThrustLag = max(0, out.ThrustLag+a.ThrustDelay*r.Dt+a.ThrustLag-defaultThrustResponse)
-	out.RateDelay = max(0, out.RateDelay+a.RateDelay*r.Dt-defaultRateDelay)
-	out.RateLag = max(0, out.RateLag+a.RateLag-(defaultRateResponse-defaultRateDelay))
+	a, out, plain := &r.Actuator, &c.Response, looksOf(filtered)
+	out.ThrustLag = max(0, out.ThrustLag+a.ThrustDelay*r.Dt+a.ThrustLag-plain.thrust)
+	out.RateDelay = max(0, out.RateDelay+a.RateDelay*r.Dt-plain.rateDelay)
+	out.RateLag = max(0, out.RateLag+a.RateLag-(plain.rate-plain.rateDelay))
 	return out
 }
 
 // responding returns a world whose robot follows commands as an identified one does. Flights tell delay and lag to a
 // few milliseconds, which are drawn. Every trial draws up to 10 ms of delay beside: the judge's robot is rather later
 // than the true one, for a policy that flies the later of two flies the earlier, and not the other way round.
-func responding(w sim.World, r *quadgate.Identified, rng *rand.Rand) sim.World {
+func responding(w sim.World, r *quadgate.Identified, plain *looks, rng *rand.Rand) sim.World {
 	a, motorLag := &r.Actuator, w.Motor.Lag
 	const spread = 0.005 // s, of delays and lags
 	off := func() float64 { return spread * (2*rng.Float64() - 1) }
-	thrust := a.ThrustDelay*r.Dt + a.ThrustLag - defaultThrustResponse + off()
-	rate := a.RateDelay*r.Dt + a.RateLag - defaultRateResponse + off()
+	thrust := a.ThrustDelay*r.Dt + a.ThrustLag - plain.thrust + off()
+	rate := a.RateDelay*r.Dt + a.RateLag - plain.rate + off()
 	before := following(&w.RateLoop, 0, w.Motor.Gain)
 	w.Motor.Gain = min(max(a.ThrustGain, 0.5), 1.5)
 	later := following(&w.RateLoop, 0, w.Motor.Gain) - before // weaker motors turn the robot later, too
 	rate -= later
 	// A rate loop behind motors is of second order: of its lag the identification takes most for delay.
 	const asDelay = 0.6
-	beyond := a.RateDelay*r.Dt - defaultRateDelay + off() - asDelay*later
+	beyond := a.RateDelay*r.Dt - plain.rateDelay + off() - asDelay*later
 	lag := min(max(0, (rate-beyond)/(1-asDelay)), max(0, rate))
 	w.Link.Delay = min(max(0, w.Link.Delay+rate-lag), 0.2)
-	slowDown(&w, lag, a.YawLag-defaultYawLag)
+	slowDown(&w, lag, a.YawLag-plain.yawLag)
 	w.Link.ThrustLag = min(max(0, thrust-(rate-lag)-(w.Motor.Lag-motorLag)), 1)
 	w.Mocap.Position, w.Mocap.Attitude = max(w.Mocap.Position, r.Position), max(w.Mocap.Attitude, r.Attitude)
 	if r.Gap > 0 {
 		w.Mocap.Dropout = sim.Outage{Every: r.Every, Length: r.Gap}
 	}
 	if r.Drag > 0 {
-		by := min(r.Drag/defaultDrag, 4)
+		by := min(r.Drag/plain.drag, 4)
 		w.Drag.Rotor, w.Drag.Body = scaled(w.Drag.Rotor, by), scaled(w.Drag.Body, by)
 	}
 	return w

@@ -19,15 +19,21 @@ import (
 )
 
 // TestJudgedRobotIsTheIdentifiedOne: what is identified of the default robot gives the default robot, and one that is
-// slower or weaker differs by as much.
+// slower or weaker differs by as much, by filtered states and by others.
 func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
+	for name, plain := range map[string]*looks{"filtered": looksOf(true), "bare": looksOf(false)} {
+		t.Run(name, func(t *testing.T) { judgedRobotIsTheIdentifiedOne(t, plain) })
+	}
+}
+
+func judgedRobotIsTheIdentifiedOne(t *testing.T, look *looks) {
 	const dt = 0.02
 	like := func(gain, delay, lag, drag, yaw float64) sim.World {
-		r := quadgate.Identified{Dt: dt, Drag: drag * defaultDrag, Actuator: quadrotor.Actuator{ThrustGain: gain,
-			RateGain: 1, ThrustDelay: (defaultThrustResponse + delay) / dt, ThrustLag: lag,
-			RateDelay: (defaultRateDelay + delay) / dt, RateLag: defaultRateResponse - defaultRateDelay + lag,
-			YawLag: defaultYawLag + yaw}}
-		return responding(sim.Default(), &r, rand.New(rand.NewPCG(1, 2)))
+		r := quadgate.Identified{Dt: dt, Drag: drag * look.drag, Actuator: quadrotor.Actuator{ThrustGain: gain,
+			RateGain: 1, ThrustDelay: (look.thrust + delay) / dt, ThrustLag: lag,
+			RateDelay: (look.rateDelay + delay) / dt, RateLag: look.rate - look.rateDelay + lag,
+			YawLag: look.yawLag + yaw}}
+		return responding(sim.Default(), &r, look, rand.New(rand.NewPCG(1, 2)))
 	}
 	total := func(w sim.World) (thrust, rate float64) {
 		rate = (1+w.Motor.Gain*w.RateLoop.Damping[0])/(w.Motor.Gain*w.RateLoop.Gain[0]) + w.Link.Delay
@@ -59,7 +65,7 @@ func TestJudgedRobotIsTheIdentifiedOne(t *testing.T) {
 		}
 	}
 	gaps := quadgate.Identified{Dt: dt, Every: 4, Gap: 0.1}
-	w := responding(sim.Default(), &gaps, rand.New(rand.NewPCG(1, 2)))
+	w := responding(sim.Default(), &gaps, look, rand.New(rand.NewPCG(1, 2)))
 	if o := w.Mocap.Dropout; o.Every != 4 || o.Length != 0.1 ||
 		like(1, 0, 0, 1, 0).Mocap.Dropout != plain.Mocap.Dropout {
 		t.Errorf("states are missing as by %+v, expected 0.1 s every 4 s", o)

@@ -133,7 +133,7 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	if n := len(j.identified); n > 0 {
 		robot := rand.New(rand.NewPCG(t.Number, 0x1de7))
 		r := &j.identified[robot.IntN(n)]
-		w, response = responding(w, r, robot), ResponseOf(r)
+		w, response = responding(w, r, looksOf(j.Filter), robot), ResponseOf(r, j.Filter)
 	}
 	if gain, delay := 1+0.03*rng.NormFloat64(), 0.01*rng.Float64(); !j.Exactly {
 		w.Motor.Gain *= gain

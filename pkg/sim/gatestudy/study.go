@@ -247,7 +247,7 @@ const met = 2
 // truth flies a policy n times on the true robot.
 func (s *study) truth(ctx context.Context, b *bundle.Bundle, n int) (t Truth, err error) {
 	j := s.judgeOf(s.world)
-	j.Exactly, j.Response = true, closedloop.ResponseOf(&s.identified)
+	j.Exactly, j.Response = true, closedloop.ResponseOf(&s.identified, j.Filter)
 	const apart, settle, crash = 1 << 40, 2, 4 // from the gate's trials; s; m
 	for k := range n {
 		f, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})
