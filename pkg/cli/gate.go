@@ -32,7 +32,8 @@ func (k *gateCommand) Run(c *console) error {
 	if k.Workers == 0 {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
-	o := gatestudy.Options{Robots: k.Robots, Flights: k.Flights, Seed: k.Seed, Workers: k.Workers, Blind: k.Blind}
+	o := gatestudy.Options{Robots: k.Robots, Flights: k.Flights, Seed: k.Seed, Workers: k.Workers, Blind: k.Blind,
+		Build: version()}
 	var err error
 	if o.Known, err = k.known(&o); err != nil {
 		return err
@@ -51,11 +52,7 @@ func (k *gateCommand) Run(c *console) error {
 	if err := cmp.Or(err, unwritten); err != nil {
 		return err
 	}
-	report := gatestudy.NewReport(&o, flown)
-	if err := k.write(report); err != nil {
-		return err
-	}
-	return c.show(report)
+	return c.show(gatestudy.NewReport(&o, flown))
 }
 
 // known are the robots that this very program has judged for the same study, as far as the file holds it. A file that
@@ -72,11 +69,10 @@ func (k *gateCommand) known(o *gatestudy.Options) ([]gatestudy.Flown, error) {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
 	var r gatestudy.Report
-	v := version()
-	unclear := v == "(devel)" || strings.Contains(v, "dirty") // it may have changed since
-	if json.Unmarshal(text, &r) != nil || unclear || !r.Continues(o, v) || len(r.Flown) > k.Robots {
+	unclear := o.Build == "(devel)" || strings.Contains(o.Build, "dirty") // it may have changed since
+	if json.Unmarshal(text, &r) != nil || unclear || !r.Continues(o) {
 		return nil, fmt.Errorf("--out %s: expected no file, or this study by this very program (%s), of %d robots or "+
-			"less: move it away", k.Out, v, k.Robots)
+			"less: move it away", k.Out, o.Build, k.Robots)
 	}
 	return r.Flown, nil
 }
@@ -86,6 +82,5 @@ func (k *gateCommand) write(r *gatestudy.Report) error {
 	if k.Out == "" {
 		return nil
 	}
-	r.Build = version()
 	return atomicfile.WriteFile(k.Out, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
 }

@@ -108,9 +108,14 @@ func (p *plant) advance(m *motion, until float64, wind so3.Vec3) moved {
 
 // acts is what the commands sent have brought about by a time.
 func (p *plant) acts(at float64) quad.Command {
-	m := motion{at: at - forgotten, state: quad.State{Q: so3.Identity()}, acting: hoverCommand}
+	m := longBefore(at)
 	p.advance(&m, at, so3.Vec3{})
 	return m.acting
+}
+
+// longBefore is a motion so long before a time, s, that by then it does not matter what acted.
+func longBefore(at float64) motion {
+	return motion{at: at - forgotten, state: quad.State{Q: so3.Identity()}, acting: hoverCommand}
 }
 
 // forgotten is the time after which it does not matter what acted before, s.
@@ -136,7 +141,7 @@ func (p *plant) moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
 // turning is how the commands sent turn the body from one time to a later one, as the response has it that was written
 // down: mean body rates, rad/s.
 func (p *plant) turning(from, to float64) so3.Vec3 {
-	m := motion{at: from - forgotten, state: quad.State{Q: so3.Identity()}, acting: hoverCommand}
+	m := longBefore(from)
 	p.commanded(&m, from)
 	return p.commanded(&m, to).turned.Scale(1 / (to - from))
 }

@@ -155,35 +155,29 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	if err != nil {
 		return nil, nil, err
 	}
+	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
+		Filtered: j.Filter, Response: response}
+	param.Default(&s.Estimate)
 	if Landable(path) {
-		s, path, err := j.landing(b, t, w, path, rng)
-		if err == nil {
-			s.Response = response
-		}
+		path, err := s.landing(path, rng)
 		return s, path, err
 	}
 	r := path.At(0)
-	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
-		Filtered: j.Filter, Response: response,
-		Start: quad.State{Q: so3.FromEuler(0, 0, r.Yaw), V: r.V, P: r.P.Add(so3.Vec3{
-			X: j.Start * rng.NormFloat64(), Y: j.Start * rng.NormFloat64(), Z: j.Start * math.Abs(rng.NormFloat64())})}}
-	param.Default(&s.Estimate)
+	s.Start = quad.State{Q: so3.FromEuler(0, 0, r.Yaw), V: r.V, P: r.P.Add(so3.Vec3{
+		X: j.Start * rng.NormFloat64(), Y: j.Start * rng.NormFloat64(), Z: j.Start * math.Abs(rng.NormFloat64())})}
 	return s, path, nil
 }
 
 // landing draws a trial that lands, every other time on a pad that moves.
-func (j *Judge) landing(b *bundle.Bundle, t gate.Trial, w sim.World, r reference.Reference, rng *rand.Rand) (*Setup,
-	reference.Reference, error) {
+func (s *Setup) landing(r reference.Reference, rng *rand.Rand) (path reference.Reference, err error) {
 	const fastest = 0.3 // m/s
 	if rng.IntN(2) == 0 {
 		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
-		w.Ground.Velocity = []float64{fastest * cos, fastest * sin}
+		s.World.Ground.Velocity = []float64{fastest * cos, fastest * sin}
 	}
-	start, path, err := DrawLanding(r, &w, rng)
-	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits, Start: start,
-		Filtered: j.Filter, Lands: true}
-	param.Default(&s.Estimate)
-	return s, path, err
+	s.Start, path, err = DrawLanding(r, &s.World, rng)
+	s.Path, s.Lands = path, true
+	return path, err
 }
 
 // inTheAir are the rows before the first contact with the floor.

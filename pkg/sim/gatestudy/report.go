@@ -21,10 +21,14 @@ type Report struct {
 	Flown   []Flown `json:"robots"`
 }
 
-// Continues reports whether a study goes on with what a report holds.
-func (r *Report) Continues(o *Options, build string) bool {
-	whole := !slices.ContainsFunc(r.Flown, func(f Flown) bool { return len(f.Policies) == 0 || len(f.Judged) == 0 })
-	return whole && r.Build == build && r.Seed == o.Seed && r.Flights == o.Flights && r.Blind == o.Blind
+// Continues reports whether a study goes on with what a report holds: whole robots of its own draw.
+func (r *Report) Continues(o *Options) bool {
+	strange := func(f Flown) bool {
+		n := f.Robot.Number
+		return n < 0 || n >= o.Robots || len(f.Policies) == 0 || len(f.Judged) == 0
+	}
+	return !slices.ContainsFunc(r.Flown, strange) && r.Build == o.Build &&
+		r.Seed == o.Seed && r.Flights == o.Flights && r.Blind == o.Blind
 }
 
 // Count is of the pairs of a class.
@@ -37,7 +41,7 @@ type Count struct {
 
 // NewReport sums a study up.
 func NewReport(o *Options, flown []Flown) *Report {
-	r := &Report{Seed: o.Seed, Flights: o.Flights, Blind: o.Blind, Flown: flown}
+	r := &Report{Build: o.Build, Seed: o.Seed, Flights: o.Flights, Blind: o.Blind, Flown: flown}
 	for _, c := range Classes {
 		n := Count{Class: c}
 		for i := range flown {

@@ -30,18 +30,9 @@ type Options struct {
 	Workers int
 	// Blind has the judge fly the default robot, whatever was identified.
 	Blind bool
-	Known []Flown         // robots of the same draw that were judged before: they are not again
+	Build string          // of the program that judges
+	Known []Flown         // robots of a report that Continues: they are not judged again
 	Done  func(r *Report) // after each robot, of all that are judged; may be nil; called from one goroutine at a time
-}
-
-// known is a robot that was judged before; nil for none.
-func (o *Options) known(robot int) *Flown {
-	for i := range o.Known {
-		if f := &o.Known[i]; f.Robot.Number == robot {
-			return f
-		}
-	}
-	return nil
 }
 
 // Judged is what the gate made of a pair of policies on a robot, beside how they truly fly.
@@ -112,13 +103,12 @@ func Run(ctx context.Context, o Options) ([]Flown, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, o.Workers))
 	var mu sync.Mutex
-	for k := range out {
-		if f := o.known(k); f != nil {
-			out[k] = *f
-		}
+	known := make([]bool, o.Robots)
+	for _, f := range o.Known {
+		out[f.Robot.Number], known[f.Robot.Number] = f, true
 	}
 	for k := range out {
-		if o.known(k) != nil {
+		if known[k] {
 			continue
 		}
 		g.Go(func() error {

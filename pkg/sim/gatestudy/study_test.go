@@ -38,7 +38,7 @@ func TestStudyGoesOn(t *testing.T) {
 	if kernel.Instructions() == "" {
 		t.Skip("trains a policy")
 	}
-	o := Options{Robots: 2, Flights: 24, Seed: 1, Done: func(*Report) { t.Error("a robot was judged") }}
+	o := Options{Robots: 2, Flights: 24, Seed: 1, Build: "v1", Done: func(*Report) { t.Error("a robot was judged") }}
 	for k := range o.Robots {
 		o.Known = append(o.Known, Flown{Robot: Draw(1, k),
 			Policies: map[string]Truth{"base": {}}, Judged: []Judged{{Robot: k, Class: Better, Pass: k == 0}}})
@@ -48,11 +48,10 @@ func TestStudyGoesOn(t *testing.T) {
 		t.Fatalf("%v, %+v", err, flown)
 	}
 	r := NewReport(&o, flown)
-	r.Build = "v1"
-	other := o
-	other.Seed = 2
-	if c := r.Classes[0]; c.Pairs != 2 || c.Promoted != 1 || !r.Continues(&o, "v1") || r.Continues(&o, "v2") ||
-		r.Continues(&other, "v1") {
+	other, later, fewer := o, o, o
+	other.Seed, later.Build, fewer.Robots = 2, "v2", 1
+	if c := r.Classes[0]; c.Pairs != 2 || c.Promoted != 1 || !r.Continues(&o) || r.Continues(&later) ||
+		r.Continues(&other) || r.Continues(&fewer) {
 		t.Errorf("%+v", r)
 	}
 }
