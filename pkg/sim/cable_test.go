@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"vnd/pkg/core/so3"
+	"vnd/pkg/flight/reference"
 )
 
 // slung is an ideal motion of still rotors with a load of 38 g on half a metre of cable, off the centre.
@@ -147,4 +149,53 @@ func TestCableLiesOnTheFloor(t *testing.T) {
 	if gap := math.Abs(m.body.load.p.Z + depth); gap > 1e-4 || m.body.load.v.Norm() > .01 {
 		t.Errorf("lies at %.4f m and moves by %.4f m/s, expected −%.4f m", m.body.load.p.Z, m.body.load.v.Norm(), depth)
 	}
+}
+
+// TestCableAlongEights: a robot that stays on the slow eight with a load carries it. On those of 4 and 6 m/s it would
+// need several times its full thrust: the load swings sideways at twice the eight's rate, close to its own √(g/L).
+func TestCableAlongEights(t *testing.T) {
+	const full = 20. // of the thrust that may be commanded, m/s²
+	for _, f := range []struct {
+		width, speed float64
+		carried      bool
+	}{{3, 2.3, true}, {3, 4, false}, {6, 6, false}} {
+		t.Run(fmt.Sprintf("%.1f m/s", f.speed), func(t *testing.T) {
+			most, first := thrustAlong(t, f.width, f.speed, full)
+			t.Logf("at most %.2f of the full thrust; beyond it from %.1f s on", most, first)
+			if carried := most < 1; carried != f.carried {
+				t.Errorf("carried along the path: %v, expected %v", carried, f.carried)
+			}
+		})
+	}
+}
+
+// thrustAlong is the most that a robot with a load needs in 18 s exactly on an eight, over the full thrust, and when it
+// needs more than that.
+func thrustAlong(t *testing.T, width, speed, full float64) (most, first float64) {
+	const dt = 2e-5
+	depth := width / 3
+	path, err := reference.New(&reference.FigureEight{Center: []float64{0, 0, 0}, Width: width, Depth: depth,
+		Period: 2 * math.Pi / speed * math.Hypot(width/2, depth), Ramp: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := slung(t)
+	m.cable.at = so3.Vec3{}
+	level, b := so3.Identity().Mat3(), m.body
+	for i := range int(18 / dt) {
+		r := path.At(float64(i) * dt)
+		b.p, b.v = r.P, r.V
+		if i == 0 {
+			b.load = hung{p: b.p.Sub(so3.Vec3{Z: m.cable.length}), v: b.v}
+		}
+		pull, a := m.cable.pull(&b, &level, so3.Vec3{})
+		b.load.v = b.load.v.Add(a.Scale(dt))
+		b.load.p = b.load.p.Add(b.load.v.Scale(dt))
+		need := r.A.Add(so3.Vec3{Z: gravity}).Sub(pull.Scale(1/m.mass.mass)).Norm() / full
+		if need > 1 && most <= 1 {
+			first = float64(i) * dt
+		}
+		most = max(most, need)
+	}
+	return most, first
 }
