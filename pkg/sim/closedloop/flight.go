@@ -43,9 +43,9 @@ type Setup struct {
 	Tick     float64 // s between commands
 	Estimate estimator.Params
 	Inertial *inertial.Params // of an estimate from poses and the world's IMU, in place of Estimate; nil: none
-	// Filtered has states by a filter whose motion is what was commanded, where poses bear it out.
+	// Filtered has states by a filter whose motion is what was commanded, where poses bear it out and there is no IMU.
 	Filtered bool
-	Response *guard.Response // to commands, as the controller believes; nil: the default
+	Guard    *guard.Config // of the controller: how it believes that the robot responds; nil: the default
 	Limits   quad.Limits
 	Camera   *Camera      // for a FrameReceiver, which it shows points around where the path begins; nil: none
 	External sim.External // that flies; nil: none
@@ -77,7 +77,7 @@ type Trace struct {
 // Fly flies a controller through a setup. Until the estimator has a velocity,
 // the robot is told to hover.
 func Fly(s *Setup, c quad.Controller) (*Trace, error) {
-	g, err := newGap(s.Limits, s.Response)
+	g, err := newGap(s.Limits, s.Guard)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func fly(s *Setup, c quad.Controller, hover quad.Command, g *gap) (*Trace, error
 	}
 	c.Reset()
 	f := flight{setup: s, sim: simulator, est: est, onboard: onboard, controller: c, hover: hover, gap: g}
-	if s.Filtered && g != nil {
+	if s.Filtered && onboard == nil && g != nil {
 		f.commanded = inertial.NewCommandEstimator(g.motion.Moves)
 	}
 	if s.Camera != nil {
@@ -214,12 +214,16 @@ func (f *flight) listen() {
 	}
 	now := f.sim.Truth().Time
 	for _, m := range f.sim.Mocap() {
-		if f.commanded != nil {
-			f.commanded.AddPose(inertial.Pose{T: m.Stamp, P: m.P, Q: m.Q}, now)
-		}
 		state, outcome := f.est.Add(estimator.Pose{T: m.Stamp, P: m.P, Q: m.Q})
 		if outcome == estimator.Ready {
 			f.measured, f.came, f.ready = state, m.Stamp, true
+		}
+		switch {
+		case f.commanded == nil:
+		case f.ready && !f.gap.flying(&f.measured): // the floor holds it, whatever was commanded
+			f.commanded.Restart()
+		default:
+			f.commanded.AddPose(inertial.Pose{T: m.Stamp, P: m.P, Q: m.Q}, now)
 		}
 	}
 	f.state, f.stamp = f.measured, f.came

@@ -12,7 +12,8 @@ import (
 type gap struct {
 	motion   guard.Predictor
 	law      *guard.Law
-	maxAge   float64 // s
+	maxAge   float64                // s
+	flying   func(*quad.State) bool // not on the floor
 	lateness guard.Lateness
 
 	wind  so3.Vec3 // lasting acceleration beyond thrust and gravity, m/s²
@@ -20,15 +21,14 @@ type gap struct {
 	stamp float64 // of the last, s
 }
 
-// newGap returns one that believes in a response to commands, nil for the default.
-func newGap(l quad.Limits, r *guard.Response) (*gap, error) {
-	var c guard.Config
-	param.Default(&c)
-	if r != nil {
-		c.Response = *r
+// newGap returns that of a guard, nil for the default one.
+func newGap(l quad.Limits, c *guard.Config) (*gap, error) {
+	if c == nil {
+		c = new(guard.Config)
+		param.Default(c)
 	}
 	law, err := guard.NewLaw(c.Gains, l)
-	return &gap{motion: guard.NewPredictor(&c), law: law, maxAge: c.MaxAge}, err
+	return &gap{motion: guard.NewPredictor(c), law: law, maxAge: c.MaxAge, flying: c.Flying}, err
 }
 
 // ahead returns the state of stamp as of a tick, with its time, and whether a policy may fly by it.

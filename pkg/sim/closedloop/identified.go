@@ -38,7 +38,7 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 	return &like
 }
 
-// ResponseOf is how a controller believes that an identified robot responds, whose guard.response was set to it.
+// ResponseOf is the guard.response of a lab that set it to what was identified.
 func ResponseOf(r *quadgate.Identified, filtered bool) *guard.Response {
 	var c guard.Config
 	param.Default(&c)

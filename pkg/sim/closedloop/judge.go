@@ -28,12 +28,11 @@ type Judge struct {
 	World  sim.World // the robot, in calm
 	Paths  []reference.Reference
 	Limits quad.Limits
-	// Guard has the fence, tilt and speed at which flights count as crashes, because the guard takes over; nil: none.
+	// Guard is the lab's: how the controller believes that the robot responds, whatever was identified, and the fence,
+	// tilt and speed at which flights count as crashes, because the guard takes over; nil: the default response alone.
 	Guard *guard.Config
 	// Exactly has the robot be World's: nothing of it is drawn.
 	Exactly bool
-	// Response is what the controller believes of the robot where none was identified; nil: the default.
-	Response *guard.Response
 	// identified are the robots that World's is made like, one in each trial; none: it stays as it is
 	identified []quadgate.Identified
 	// JudgeConfig has the greatest wind; a learner that met weaker ones only is flown in somewhat more than those.
@@ -129,11 +128,10 @@ func (j *Judge) trips(s *quad.State) string {
 func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Reference, error) {
 	rng := rand.New(rand.NewPCG(t.Number, 0x60d9e))
 	path := j.Paths[rng.IntN(len(j.Paths))]
-	w, response := j.World, j.Response
+	w := j.World
 	if n := len(j.identified); n > 0 {
 		robot := rand.New(rand.NewPCG(t.Number, 0x1de7))
-		r := &j.identified[robot.IntN(n)]
-		w, response = responding(w, r, looksOf(j.Filter), robot), ResponseOf(r, j.Filter)
+		w = responding(w, &j.identified[robot.IntN(n)], looksOf(j.Filter), robot)
 	}
 	if gain, delay := 1+0.03*rng.NormFloat64(), 0.01*rng.Float64(); !j.Exactly {
 		w.Motor.Gain *= gain
@@ -156,7 +154,7 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 		return nil, nil, err
 	}
 	s := &Setup{World: w, Seed: t.Number, Path: path, Seconds: j.Seconds, Tick: b.Dt, Limits: j.Limits,
-		Filtered: j.Filter, Response: response}
+		Filtered: j.Filter, Guard: j.Guard}
 	param.Default(&s.Estimate)
 	if Landable(path) {
 		path, err := s.landing(path, rng)

@@ -28,8 +28,9 @@ func TestJudgeFliesAtTheConfiguredLatentAge(t *testing.T) {
 	}
 	b := listening(t, limits)
 	commands := func(age float64) [][]float64 {
-		j := NewJudge(gate.JudgeConfig{Seconds: 1.5, Wind: 1, LatentAge: age}, []reference.Reference{path}, limits,
-			nil, nil)
+		config := judging()
+		config.Seconds, config.LatentAge = 1.5, age
+		j := NewJudge(config, []reference.Reference{path}, limits, nil, nil)
 		f, err := j.Fly(context.Background(), b, gate.Trial{Number: 1, DisturbanceStrength: math.Inf(1)})
 		if err != nil {
 			t.Fatal(err)

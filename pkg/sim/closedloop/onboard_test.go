@@ -11,7 +11,8 @@ import (
 )
 
 // TestFliesByAnIMU: from poses at 10 Hz that are 80 ms late, and an IMU, a controller gets states of each tick whose
-// velocities are right. It begins once there is one; until then somebody holds the robot.
+// velocities are right. It begins once there is one; until then somebody holds the robot. With an IMU the filter by
+// commands, which is on by default, has nothing to say.
 func TestFliesByAnIMU(t *testing.T) {
 	path, err := reference.OfTask("track")
 	if err != nil {
@@ -22,7 +23,8 @@ func TestFliesByAnIMU(t *testing.T) {
 	if w, err = w.Scheduled([]sim.Switch{{Start: 0, Condition: "wind"}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	s := &Setup{World: w, Seed: 1, Path: path, Seconds: 15, Tick: 0.02, Inertial: &inertial.Params{}}
+	s := &Setup{World: w, Seed: 1, Path: path, Seconds: 15, Tick: 0.02, Inertial: &inertial.Params{},
+		Filtered: true}
 	param.Default(&s.Estimate)
 	param.Default(&s.Limits)
 	param.Default(s.Inertial)

@@ -20,8 +20,7 @@ func TestJudgeDrawsTheRobot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &Judge{World: sim.Default(), Paths: []reference.Reference{path},
-		JudgeConfig: gate.JudgeConfig{Seconds: 8, Wind: 3, Start: 0.2, LatentAge: 0.1}}
+	j := &Judge{World: sim.Default(), Paths: []reference.Reference{path}, JudgeConfig: judging()}
 	const trials = 400
 	var gains, delays, offsets []float64
 	turning, west, south := 0., 0., 0.

@@ -139,7 +139,7 @@ type study struct {
 	options *Options
 	Flown
 	world      sim.World
-	guard      guard.Config
+	guard      guard.Config // of a lab that has set the response to what was identified
 	campaign   *experiment.Campaign
 	identified quadgate.Identified
 	actuator   quadrotor.Actuator // as a model of the robot has it, for training
@@ -206,6 +206,7 @@ func (s *study) identify(ctx context.Context, b *bundle.Bundle) error {
 	var err error
 	s.identified, err = quadgate.Identify(ctx, rows, b.Dt)
 	s.Identified, s.Drag = s.identified.Actuator, s.identified.Drag
+	s.guard.Response = *closedloop.ResponseOf(&s.identified, s.campaign.Judge.Filter)
 	if err == nil {
 		s.actuator, err = quadrotor.Identify(ctx, b.Dt, rows)
 	}
@@ -237,7 +238,7 @@ const met = 2
 // truth flies a policy n times on the true robot.
 func (s *study) truth(ctx context.Context, b *bundle.Bundle, n int) (t Truth, err error) {
 	j := s.judgeOf(s.world)
-	j.Exactly, j.Response = true, closedloop.ResponseOf(&s.identified, j.Filter)
+	j.Exactly = true
 	const apart, settle, crash = 1 << 40, 2, 4 // from the gate's trials; s; m
 	for k := range n {
 		f, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})

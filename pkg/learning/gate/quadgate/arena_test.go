@@ -64,8 +64,8 @@ func flying(t *testing.T) (*bundle.Bundle, *gate.Gate) {
 	g, v := &gate.Gate{}, quadgate.Vehicle{Robot: quadrotor.Name}
 	param.Default(&g.Config)
 	param.Default(&v.Limits)
-	judge := &closedloop.Judge{World: sim.Default(), Limits: v.Limits,
-		JudgeConfig: gate.JudgeConfig{Seconds: 8, Wind: 3, Start: 0.2, LatentAge: 0.1}}
+	judge := &closedloop.Judge{World: sim.Default(), Limits: v.Limits}
+	param.Default(&judge.JudgeConfig)
 	g.Judge = judge
 	var tasks []*task.Task
 	for _, spec := range []reference.Spec{new(reference.Hover), new(reference.FigureEight)} {
