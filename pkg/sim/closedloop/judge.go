@@ -129,6 +129,9 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	rng := rand.New(rand.NewPCG(t.Number, 0x60d9e))
 	path := j.Paths[rng.IntN(len(j.Paths))]
 	w := j.World
+	if m, p := &w.Mocap, &j.Poses; j.Filter { // without it late poses show as a late robot
+		m.Rate, m.Latency, m.Position, m.Attitude = p.Rate, p.Latency, p.Position, p.Attitude
+	}
 	if n := len(j.identified); n > 0 {
 		robot := rand.New(rand.NewPCG(t.Number, 0x1de7))
 		w = responding(w, &j.identified[robot.IntN(n)], looksOf(j.Filter), robot)

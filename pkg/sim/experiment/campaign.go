@@ -85,8 +85,8 @@ func (c *Campaign) BasePolicy(ctx context.Context, progress func(train.Progress)
 	return c.Make(ctx, c.tasks(), c.names(), c.Limits, c.Seed, c.Maker, progress)
 }
 
-// judge is that of the gate.
-func (c *Campaign) judge() gate.Judge {
+// judge is that of the gate, for flights in scenarios.
+func (c *Campaign) judge(in ...Scenario) gate.Judge {
 	var paths []reference.Reference
 	for _, t := range c.Tasks {
 		paths = append(paths, t.Path)
@@ -96,8 +96,22 @@ func (c *Campaign) judge() gate.Judge {
 		frame = &c.Rotors
 	}
 	config := c.Judge
-	config.Filter = config.Filter && c.Filter
+	seen(&config, c.Filter, in)
 	return closedloop.NewJudge(config, paths, c.Limits, frame, nil)
+}
+
+// seen has a judge see its robot as those of scenarios are seen, with or without a filter of poses. What an IMU makes
+// of poses are states of now, too, however poor they are.
+func seen(j *gate.JudgeConfig, filtered bool, in []Scenario) {
+	onboard := len(in) > 0
+	for i := range in {
+		if m, p := &in[i].Mocap, &j.Poses; in[i].Imu.Rate == 0 {
+			p.Rate, p.Latency = min(p.Rate, m.Rate*(1-m.Lost)), max(p.Latency, m.Latency+m.Jitter)
+			p.Position, p.Attitude = max(p.Position, m.Position), max(p.Attitude, m.Attitude)
+			onboard = false
+		}
+	}
+	j.Filter = j.Filter && (filtered || onboard)
 }
 
 // vehicle is what the bundles are for.
@@ -115,13 +129,13 @@ func (c *Campaign) see(b *bundle.Bundle) error {
 	return nil
 }
 
-// Learner goes on from a bundle.
-func (c *Campaign) Learner(start *bundle.Bundle) (*continual.Learner, error) {
+// Learner goes on from a bundle, by flights in scenarios.
+func (c *Campaign) Learner(start *bundle.Bundle, in ...Scenario) (*continual.Learner, error) {
 	if err := c.see(start); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
 	return continual.New(c.Config.Config, start,
-		continual.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(), Vehicle: c.vehicle()})
+		continual.Options{Tasks: c.tasks(), Task: c.names(), Seed: c.Seed, Judge: c.judge(in...), Vehicle: c.vehicle()})
 }
 
 // setup is one flight of at least the given length, s.

@@ -60,7 +60,7 @@ func (c *Campaign) Remember(ctx context.Context, q *Sequence) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.learner, err = c.Learner(start); err != nil {
+	if r.learner, err = c.Learner(start, r.all...); err != nil {
 		return nil, err
 	}
 	probe.camera = c.camera

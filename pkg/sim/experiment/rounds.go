@@ -35,7 +35,7 @@ type Rounds struct {
 
 // Learn turns the wheel from a bundle on, and returns the current one in the end.
 func (c *Campaign) Learn(ctx context.Context, start *bundle.Bundle, r *Rounds) (*bundle.Bundle, error) {
-	l, err := c.Learner(start)
+	l, err := c.Learner(start, r.Scenarios...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"vnd/pkg/core/param"
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/guard"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/gate"
+	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/sim"
+	"vnd/pkg/sim/closedloop"
+	"vnd/pkg/vnd/bundle"
+)
+
+// TestDefaultRobotRespondsAsByDefault: flights of the default robot show the default response, by filtered states and
+// by others. So the judge's robot is the default one where the lab's is.
+func TestDefaultRobotRespondsAsByDefault(t *testing.T) {
+	b, err := bundle.Read(filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Campaign{Seed: 1}
+	param.Default(&c.Config)
+	param.Default(&c.Limits)
+	for _, name := range []string{"hover", "track"} {
+		path, err := reference.OfTask(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddTask(name, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var plain guard.Config
+	param.Default(&plain)
+	for _, filtered := range []bool{true, false} {
+		t.Run(fmt.Sprintf("filtered %v", filtered), func(t *testing.T) {
+			c.Filter = filtered
+			var rows [][]quad.Row
+			for k := range 6 {
+				_, f, err := c.Record(b, Scenario{World: sim.Default()}, c.Tasks[k%2], uint64(k), 20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, f.Segments...)
+			}
+			found, err := quadgate.Identify(t.Context(), rows, b.Dt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, want := closedloop.ResponseOf(&found, filtered), &plain.Response
+			thrust := r.ThrustLag - want.ThrustLag
+			rate := r.RateDelay + r.RateLag - want.RateDelay - want.RateLag
+			t.Logf("thrust %+.1f ms, body rates %+.1f ms", 1000*thrust, 1000*rate)
+			if math.Abs(thrust) > 0.005 || math.Abs(rate) > 0.01 {
+				t.Errorf("%+v, expected %+v, to 5 and 10 ms", *r, *want)
+			}
+		})
+	}
+}
+
+// TestJudgeSeesAsItsWorlds: the judge has the worst poses of the worlds that are flown in, by the filter where those
+// are. An IMU's states are of now, however poor the poses are.
+func TestJudgeSeesAsItsWorlds(t *testing.T) {
+	var plain gate.JudgeConfig
+	param.Default(&plain)
+	good := Scenario{World: sim.Default()}
+	poor, onboard := good, good
+	m := &poor.Mocap
+	m.Rate, m.Lost, m.Latency, m.Jitter, m.Position, m.Attitude = 100, 0.2, 0.06, 0.01, 0.003, 0.02
+	onboard.Mocap, onboard.Imu.Rate = poor.Mocap, 250
+	late := gate.Poses{Rate: 80, Latency: m.Latency + m.Jitter, Position: 0.003, Attitude: 0.02}
+	usual := gate.Poses{Rate: 200, Latency: 0.0055, Position: 0.0003, Attitude: 0.002}
+	for name, c := range map[string]struct {
+		filtered bool
+		in       []Scenario
+		want     gate.Poses
+		by       bool
+	}{
+		"good":                          {true, []Scenario{good}, usual, true},
+		"one is poor":                   {true, []Scenario{good, poor, good}, late, true},
+		"poor, without the filter":      {false, []Scenario{poor}, late, false},
+		"with an IMU":                   {true, []Scenario{onboard}, plain.Poses, true},
+		"an IMU in place of the filter": {false, []Scenario{onboard}, plain.Poses, true},
+		"an IMU in one":                 {false, []Scenario{onboard, good}, usual, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := plain
+			if seen(&j, c.filtered, c.in); j.Poses != c.want || j.Filter != c.by {
+				t.Errorf("%+v by the filter %v, expected %+v and %v", j.Poses, j.Filter, c.want, c.by)
+			}
+		})
+	}
+}
