@@ -22,7 +22,7 @@ import (
 // from ~/arm on.
 type crazyflie struct {
 	reports
-	settings  *peerParameters
+	settings  *node.PeerParameters
 	stopped   *ros.Client[stopRequest, crazyflieinterfaces.NotifySetpointsStopResponse]
 	landing   *ros.Client[crazyflieinterfaces.LandRequest, crazyflieinterfaces.LandResponse]
 	arming    *ros.Client[crazyflieinterfaces.ArmRequest, crazyflieinterfaces.ArmResponse]
@@ -119,7 +119,7 @@ func (a *crazyflie) fault() string {
 	if a.cflib.Load() {
 		return "crazyswarm2 runs its backend cflib, which reverses pitch rates: launch it with backend:=cpp"
 	}
-	return a.settings.fault()
+	return a.settings.Fault()
 }
 
 func (a *crazyflie) lastReport() (bridge.Autopilot, time.Duration) {
@@ -132,7 +132,7 @@ func (a *crazyflie) lastReport() (bridge.Autopilot, time.Duration) {
 
 // follows reports whether setpoints go out.
 func (a *crazyflie) follows() bool {
-	return a.engaged.Load() && !a.cflib.Load() && a.settings.wrong.Load() == nil
+	return a.engaged.Load() && !a.cflib.Load() && a.settings.Err() == nil
 }
 
 func (a *crazyflie) notOffboard() bool { return !a.follows() || notFollowed(a) }

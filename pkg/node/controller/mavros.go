@@ -22,7 +22,7 @@ type mavrosAutopilot struct {
 	command *ros.Client[mavrosmsgs.CommandLongRequest, mavrosmsgs.CommandLongResponse]
 	follows string   // the mode in which it follows setpoints
 	lands   []string // modes that land; the first that mavros knows is taken
-	checked []*peerParameters
+	checked []*node.PeerParameters
 	foreign atomic.Bool // it is in a mode of the other firmware
 }
 
@@ -52,7 +52,7 @@ func newArdupilot(c *Controller, p *Params) (*mavrosAutopilot, error) {
 	}
 	scaling, err := c.watchParameters(p.autopilotName("mavros/setpoint_raw"),
 		func(v []parameterValue) error { return bridge.CheckThrustScaling(&v[0]) }, bridge.ThrustScaling)
-	a.checked = []*peerParameters{firmware, scaling}
+	a.checked = []*node.PeerParameters{firmware, scaling}
 	return a, err
 }
 
@@ -102,7 +102,7 @@ func (a *mavrosAutopilot) fault() string {
 			"climb rate unless it is told otherwise: set command_interface to ardupilot, which checks that"
 	}
 	for _, p := range a.checked {
-		if f := p.fault(); f != "" {
+		if f := p.Fault(); f != "" {
 			return f
 		}
 	}
