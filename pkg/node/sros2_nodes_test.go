@@ -7,13 +7,18 @@ import (
 	"path/filepath"
 	"testing"
 
+	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/pushcontrol"
+	"vnd/pkg/flight/reference"
+	"vnd/pkg/learning/gate"
 	"vnd/pkg/node/armcontroller"
 	"vnd/pkg/node/armsim"
 	"vnd/pkg/node/betaflightbridge"
 	"vnd/pkg/node/learner"
 	"vnd/pkg/node/pushcontroller"
 	"vnd/pkg/robot/pusher"
+	"vnd/pkg/robot/rotors"
 	"vnd/pkg/ros2/dds/inproc"
 	"vnd/pkg/ros2/ros"
 	"vnd/pkg/ros2/ros/lifecycle"
@@ -52,6 +57,11 @@ func runLearner(t *testing.T, d *inproc.Domain, args ...string) {
 			t.Error(err)
 		}
 	})
+}
+
+// noJudge is a judge of the learner's gate that never flies.
+func noJudge(gate.JudgeConfig, []reference.Reference, quad.Limits, *rotors.Airframe, *guard.Config) gate.Judge {
+	return nil
 }
 
 // addPusher adds what the controller and the learner of a pushed box use.

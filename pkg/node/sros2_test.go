@@ -280,7 +280,7 @@ func addLearning(t *testing.T, all map[string]*used, file string) {
 			})
 			learn := started(func() error {
 				return learner.Run(ctx, ofJazzy(d, "directory:="+filepath.Join(dir, from), file,
-					"source:="+from, "judge.use:=false", "nice:=0", "use_sim_time:=true"), learner.Judges{})
+					"source:="+from, "nice:=0", "use_sim_time:=true"), learner.Judges{Quadrotor: noJudge})
 			})
 			t.Cleanup(func() {
 				cancel()

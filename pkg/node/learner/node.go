@@ -120,6 +120,7 @@ func (n *learnerNode) diagnose(s *diagnostics.Status) {
 		if r.namespace != "" {
 			s.Add("Steps of "+robotName(r.namespace), r.seen.Load())
 		}
+		r.diagnoseController(s)
 		if r.collector == nil {
 			continue
 		}

@@ -79,6 +79,9 @@ type robot struct {
 	collector *dataset.Collector // with source topic
 	seen      atomic.Uint64      // steps
 
+	controller  *node.PeerParameters // nil: it is not watched
+	differences node.LogOnce         // of the gate's flights from its own
+
 	// Of the group steps:
 	ticks      bundleTicks
 	looked     time.Time // for somebody who commands motors
@@ -88,6 +91,9 @@ type robot struct {
 
 // listen subscribes to what the robot is learned by.
 func (r *robot) listen(p *Params) error {
+	if p.Judge.Use {
+		r.watchController(p, 10*time.Second)
+	}
 	if p.Source != fromTopic {
 		if err := r.announcements(p); err != nil {
 			return err
