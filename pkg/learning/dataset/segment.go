@@ -43,6 +43,15 @@ func (s *Segment) QuadRows() []quad.Row {
 	return out
 }
 
+// QuadRows returns the rows of segments without their weights.
+func QuadRows(segments []Segment) [][]quad.Row {
+	out := make([][]quad.Row, len(segments))
+	for i := range segments {
+		out[i] = segments[i].QuadRows()
+	}
+	return out
+}
+
 // FromFlights returns the segments of flights, with full confidence.
 func FromFlights(flights []quad.Flight) []Segment {
 	var out []Segment

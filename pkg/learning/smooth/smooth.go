@@ -172,11 +172,12 @@ func Good(segments []dataset.Segment) (rows, exactly float64) {
 
 // Known are the rows of segments as they are known best: as measured, or smoothed where that is poor.
 func Known(segments []dataset.Segment) [][]quad.Row {
-	out, poor := make([][]quad.Row, len(segments)), Poor(segments)
+	if !Poor(segments) {
+		return dataset.QuadRows(segments)
+	}
+	out := make([][]quad.Row, len(segments))
 	for i := range segments {
-		if out[i] = segments[i].QuadRows(); poor {
-			out[i] = Rows(&segments[i])
-		}
+		out[i] = Rows(&segments[i])
 	}
 	return out
 }

@@ -44,10 +44,7 @@ func (f flights) read(ctx context.Context, cfg *fit.Config, from robot.Robot) (*
 	if err := Check(cfg); err != nil {
 		return nil, err
 	}
-	rows := make([][]quad.Row, len(f.segments))
-	for i := range f.segments {
-		rows[i] = f.segments[i].QuadRows()
-	}
+	rows := dataset.QuadRows(f.segments)
 	q := quadrotor.Robot{Dt: f.dt, Actuator: quadrotor.NominalActuator(), Prior: cfg.Prior.Enabled,
 		World: cfg.Prior.Frame == "world"}
 	if len(rows) > 0 && len(rows[0]) > 0 {
@@ -87,9 +84,8 @@ func (f flights) smooth(ctx context.Context, q *quadrotor.Robot, cfg *fit.Config
 		!smooth.Poor(f.segments) {
 		return err
 	}
-	var rows [][]quad.Row
+	rows := smooth.Known(f.segments)
 	for i := range f.segments {
-		rows = append(rows, smooth.Rows(&f.segments[i]))
 		f.segments[i].Smoothed = nil
 	}
 	if err := identify(ctx, q, cfg, from, rows); err != nil {
