@@ -31,7 +31,7 @@ type round struct {
 	taken    int               // segments of the learner
 	segments []dataset.Segment // the same, joined
 	learned  int               // of them, the first ones: what the model to go on from was fitted to
-	flown    [][]quad.Row      // their rows
+	flown    [][]quad.Row      // their rows, as measured
 	fitted   *fit.Fit
 
 	from     *policy.Policy[float32] // that is improved
@@ -83,6 +83,9 @@ func (r *round) seed() uint64 { return r.l.opt.Seed<<16 + uint64(r.out.Number) }
 // fit goes on from the model of before, or begins the first one. Only a round that comes to its end leaves its model
 // behind.
 func (r *round) fit() error {
+	if err := r.obeyed(); err != nil {
+		return err
+	}
 	from, err := r.followed(&r.fitting)
 	if err != nil {
 		return err
@@ -99,6 +102,19 @@ func (r *round) fit() error {
 		return err
 	}
 	r.fitted, r.out.Fit = f, f.Metrics.Losses
+	return nil
+}
+
+// obeyed refuses records in which the robot turns against its commands. Those that the model to go on from was not
+// fitted to come first: among many others they would be too few to count.
+func (r *round) obeyed() error {
+	r.flown = dataset.QuadRows(r.segments)
+	for _, flown := range [...][][]quad.Row{r.flown[r.learned:], r.flown} {
+		if axis, c, found := quadrotor.Reversed(r.current.Dt, flown); found {
+			return fmt.Errorf("%w: the robot turns against its %s commands (correlation %.2f): in the records one of "+
+				"both has the wrong sign", ErrNotEnoughGood, quadrotor.Axes[axis], c)
+		}
+	}
 	return nil
 }
 
@@ -129,10 +145,6 @@ func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (
 		return nil, err
 	}
 	r.l.keep(r.segments)
-	if axis, c, found := quadrotor.Reversed(r.current.Dt, rowsOf(r.segments)); found {
-		return nil, fmt.Errorf("%w: the robot turns against its %s commands (correlation %.2f): in the records one of "+
-			"both has the wrong sign", ErrNotEnoughGood, quadrotor.Axes[axis], c)
-	}
 	good, exactly := smooth.Good(r.segments)
 	r.good = good / float64(r.out.Rows)
 	if dt := r.current.Dt; good < exactly/2 {
@@ -142,18 +154,8 @@ func (r *round) source(ctx context.Context, cfg *fit.Config, from robot.Robot) (
 	return read, nil
 }
 
-// rowsOf are the rows of segments.
-func rowsOf(segments []dataset.Segment) [][]quad.Row {
-	out := make([][]quad.Row, len(segments))
-	for i := range segments {
-		out[i] = segments[i].QuadRows()
-	}
-	return out
-}
-
 // encode makes the bank of latents that the buffer's windows have now.
 func (r *round) encode() error {
-	r.flown = rowsOf(r.segments)
 	r.out.Bank = vnd.Latents(r.fitted.Model, quadfit.Robot(r.fitted), r.flown, r.l.cfg.Stride)
 	return nil
 }

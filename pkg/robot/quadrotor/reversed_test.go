@@ -3,6 +3,7 @@ package quadrotor
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"vnd/pkg/core/quad"
@@ -28,6 +29,9 @@ func swayed(n int, dt, hz, late, noise float64, signs so3.Vec3) []quad.Row {
 	return rows
 }
 
+// cut are rows in segments of n.
+func cut(rows []quad.Row, n int) [][]quad.Row { return slices.Collect(slices.Chunk(rows, n)) }
+
 // TestReversed: an axis whose commands have the wrong sign is found among good segments, and none where they are right,
 // whatever the robot sways like and however late and noisy it is.
 func TestReversed(t *testing.T) {
@@ -50,6 +54,15 @@ func TestReversed(t *testing.T) {
 	reversed := swayed(600, dt, 1, 0.05, 0.002, so3.Vec3{X: -1, Y: 1, Z: 1})
 	if _, _, found := Reversed(dt, [][]quad.Row{reversed[:400], nil, {}}); found {
 		t.Error("eight seconds were enough to say")
+	}
+	if axis, _, found := Reversed(dt, cut(reversed, 100)); !found || axis != 0 {
+		t.Error("twelve seconds in segments of 2 s were not enough to say")
+	}
+	if axis, c, found := Reversed(dt, cut(good, 100)); found {
+		t.Errorf("short segments: %s, correlation %.2f", Axes[axis], c)
+	}
+	if _, _, found := Reversed(dt, [][]quad.Row{good[:400], reversed}); !found {
+		t.Error("a short segment hides what a long one shows")
 	}
 	few := [][]quad.Row{reversed}
 	for range 10 {
