@@ -10,6 +10,7 @@ import (
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/flight/guard"
 	"vnd/pkg/flight/inertial"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/flight/reference"
@@ -57,6 +58,7 @@ type Campaign struct {
 	Seed   uint64
 	Maker  string // of the bundles, in their metadata
 
+	Guard    *guard.Config      // of the robot's controller; nil: how the default responds
 	External sim.NewExternal    // that flies, for each flight; nil: none
 	camera   *closedloop.Camera // of the policy that the rounds begin with; nil: it sees positions
 }
@@ -97,7 +99,7 @@ func (c *Campaign) judge(in ...Scenario) gate.Judge {
 	}
 	config := c.Judge
 	seen(&config, c.Filter, in)
-	return closedloop.NewJudge(config, paths, c.Limits, frame, nil)
+	return closedloop.NewJudge(config, paths, c.Limits, frame, c.Guard)
 }
 
 // seen has a judge see its robot as those of scenarios are seen, with or without a filter of poses. What an IMU makes
@@ -141,7 +143,7 @@ func (c *Campaign) Learner(start *bundle.Bundle, in ...Scenario) (*continual.Lea
 // setup is one flight of at least the given length, s.
 func (c *Campaign) setup(f Scenario, d Task, seed uint64, seconds float64) *closedloop.Setup {
 	s := &closedloop.Setup{World: f.World, Seed: seed, Path: d.Path, Seconds: max(seconds, f.Seconds),
-		Tick: c.Nominal.Dt, Limits: c.Limits, Camera: c.camera, Filtered: c.Filter}
+		Tick: c.Nominal.Dt, Limits: c.Limits, Camera: c.camera, Filtered: c.Filter, Guard: c.Guard}
 	param.Default(&s.Estimate)
 	if f.World.Imu.Rate > 0 {
 		s.Inertial = &inertial.Params{}

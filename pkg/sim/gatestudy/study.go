@@ -153,6 +153,10 @@ func (s *study) run(ctx context.Context, first *bundle.Bundle) (err error) {
 	if s.campaign, err = newCampaign(s.options.Seed); err != nil {
 		return err
 	}
+	s.campaign.Guard = &s.guard
+	if err := s.respond(ctx, first); err != nil {
+		return err
+	}
 	if err := s.identify(ctx, first); err != nil {
 		return err
 	}
@@ -189,6 +193,15 @@ func (s *study) run(ctx context.Context, first *bundle.Bundle) (err error) {
 	return s.judge(ctx)
 }
 
+// respond sets the lab's response by flights of a policy without the filter, as `vnd doctor` finds it.
+func (s *study) respond(ctx context.Context, b *bundle.Bundle) error {
+	by := s.campaign.Filter
+	s.campaign.Filter = false
+	err := s.identify(ctx, b)
+	s.guard.Response, s.campaign.Filter = *closedloop.ResponseOf(&s.identified, false), by
+	return err
+}
+
 // identify finds the robot from flights of a policy.
 func (s *study) identify(ctx context.Context, b *bundle.Bundle) error {
 	const seconds, flights = 15, 3
@@ -206,7 +219,6 @@ func (s *study) identify(ctx context.Context, b *bundle.Bundle) error {
 	var err error
 	s.identified, err = quadgate.Identify(ctx, rows, b.Dt)
 	s.Identified, s.Drag = s.identified.Actuator, s.identified.Drag
-	s.guard.Response = *closedloop.ResponseOf(&s.identified, s.campaign.Judge.Filter)
 	if err == nil {
 		s.actuator, err = quadrotor.Identify(ctx, b.Dt, rows)
 	}
