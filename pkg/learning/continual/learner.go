@@ -94,6 +94,7 @@ type Round struct {
 	Share     float64           `json:"share"` // of its updates and epochs that it did
 	Pace      Pace              `json:"pace"`
 	Outlook   string            `json:"outlook"` // what the next one takes, one line
+	Misfit    string            `json:"misfit"`  // how it answers otherwise than believed, one line
 	Bank      []float32         `json:"-"`       // [N][Z] re-encoded latents of the buffer
 }
 

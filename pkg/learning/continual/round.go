@@ -217,6 +217,7 @@ func (r *round) judge() (gate.Judge, error) {
 		now.Position, now.Attitude = smooth.Noise(r.segments)
 	}
 	now.Every, now.Gap = dataset.Gaps(r.current.Dt, r.segments)
+	r.out.Misfit = s.Misfit(&now)
 	if err != nil || !vnd.In(r.current) {
 		return s.Of(now), err
 	}

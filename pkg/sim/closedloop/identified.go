@@ -1,6 +1,8 @@
 package closedloop
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -36,6 +38,28 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 		return !x.Known()
 	})
 	return &like
+}
+
+// Misfit implements quadgate.Simulator. Filtered states lean towards what is believed, so that less is said.
+func (j *Judge) Misfit(r *quadgate.Identified) string {
+	const most = 0.04 // s; thrust of a robot whose gain is not 1 is found up to 35 ms too late
+	if !r.Known() {
+		return ""
+	}
+	var plain guard.Config
+	param.Default(&plain)
+	lab, found := &plain.Response, ResponseOf(r, j.Filter)
+	if j.Guard != nil {
+		lab = &j.Guard.Response
+	}
+	thrust := found.ThrustDelay + found.ThrustLag - lab.ThrustDelay - lab.ThrustLag
+	rate := found.RateDelay + found.RateLag - lab.RateDelay - lab.RateLag
+	if math.Abs(thrust) < most && math.Abs(rate) < most {
+		return ""
+	}
+	return fmt.Sprintf("by its flights thrust answers %+.0f ms and body rates %+.0f ms later than guard.response "+
+		"says: set it to the robot's, and begin with an empty buffer: what was recorded leans towards it",
+		1000*thrust, 1000*rate)
 }
 
 // ResponseOf is the guard.response of a lab that set it to what was identified.

@@ -118,3 +118,41 @@ func TestJudgeCountsWhatTheGuardWouldNotAllow(t *testing.T) {
 		t.Errorf("without a guard: %q", got)
 	}
 }
+
+// TestMisfit: a robot that answers 50 ms later or sooner than the lab's response says, in thrust or in body rates.
+func TestMisfit(t *testing.T) {
+	const dt = 0.02
+	var lab guard.Config
+	param.Default(&lab)
+	robot := func(l *looks, thrust, rate float64) *quadgate.Identified {
+		return &quadgate.Identified{Dt: dt, Actuator: quadrotor.Actuator{ThrustGain: 1, RateGain: 1,
+			ThrustLag: l.thrust + thrust, RateDelay: l.rateDelay / dt, RateLag: l.rate - l.rateDelay + rate}}
+	}
+	for name, c := range map[string]struct {
+		thrust, rate, lab float64
+		want              string
+	}{
+		"as by default":          {0, 0, 0, ""},
+		"a little later":         {0.03, -0.01, 0, ""},
+		"thrust is late":         {0.05, 0, 0, "thrust answers +50 ms and body rates +0 ms later"},
+		"body rates are late":    {0, 0.05, 0, "body rates +50 ms later"},
+		"late, and the lab's so": {0.05, 0.05, 0.05, ""},
+		"sooner than the lab's":  {0, 0, 0.05, "thrust answers -50 ms and body rates -50 ms later"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := lab
+			g.Response.ThrustLag, g.Response.RateLag = g.Response.ThrustLag+c.lab, g.Response.RateLag+c.lab
+			for _, filtered := range []bool{true, false} {
+				j := &Judge{Guard: &g}
+				j.Filter = filtered
+				got := j.Misfit(robot(looksOf(filtered), c.thrust, c.rate))
+				if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+					t.Errorf("filtered %v: %q, expected %q", filtered, got, c.want)
+				}
+			}
+		})
+	}
+	if got := new(Judge).Misfit(&quadgate.Identified{}); got != "" {
+		t.Errorf("of a robot that nobody knows: %q", got)
+	}
+}

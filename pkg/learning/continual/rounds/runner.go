@@ -289,6 +289,9 @@ func (l *Runner[S]) judged(j *job, r *continual.Round) {
 	if r.Outlook != "" {
 		l.log(false, r.Outlook)
 	}
+	if r.Misfit != "" {
+		l.log(true, r.Misfit)
+	}
 	if !r.Verdict.Pass {
 		line := fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict))
 		l.log(false, line) // the gate's work, no failure

@@ -31,6 +31,9 @@ type Simulator interface {
 	gate.Judge
 	// Of returns the judge with other robots, of which each trial draws one.
 	Of(r ...Identified) gate.Judge
+	// Misfit says in a line by how much a robot answers otherwise than its controller believes; "": it does not, or too
+	// little was flown to tell.
+	Misfit(r *Identified) string
 }
 
 // Agree reports whether two robots are about the same. Thrust gains that differ more are of another robot, of another
