@@ -28,13 +28,13 @@ NATIVE = go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... | \
 	grep -F "$$(go list -f '{{if .CgoFiles}} {{.ImportPath}} {{end}}' ./... | sed '/^$$/d')" | sed -n 's/\.test .*//p'
 
 # Without C learning is ten times slower: what learns or flies for long, or needs every node, is run with C alone.
-# lint has vetted what C is in. Some packages mostly wait, so three are run at a time. pkg/node takes longest: it comes
-# first.
+# lint has vetted what C is in. Some packages mostly wait, so three are run at a time. Those that take longest come
+# first, so that none is left alone in the end.
 .PHONY: test
 test: deps peers foxglove mpirun betaflight lint build ## all checks: lint, build, the Go tests, with and without C
 	VND_KERNEL=c go test -count=1 ./pkg/nn/kernel ./pkg/robot/quadrotor ./pkg/robot/arm ./pkg/nn/layers ./pkg/nn/nets ./pkg/vnd ./pkg/learning/fit
 	packages=$$($(NATIVE)); CGO_ENABLED=0 go test -short -p 3 -timeout 30m $$packages
-	go test -vet=off -p 3 -timeout 30m ./pkg/node ./...
+	go test -vet=off -p 3 -timeout 30m ./pkg/node ./pkg/sim/gatestudy ./pkg/sim/experiment ./...
 
 # Open-loop errors are of flights that do not come with vnd (benchmarks/open-loop.md): TRAIN and TEST name their folders.
 .PHONY: bench
