@@ -112,7 +112,7 @@ func (r *round) obeyed() error {
 	for _, flown := range [...][][]quad.Row{r.flown[r.learned:], r.flown} {
 		if axis, c, found := quadrotor.Reversed(r.current.Dt, flown); found {
 			return fmt.Errorf("%w: the robot turns against its %s commands (correlation %.2f): in the records one of "+
-				"both has the wrong sign", ErrNotEnoughGood, quadrotor.Axes[axis], c)
+				"both has the wrong sign: mend it, and empty the buffer", ErrNotEnoughGood, quadrotor.Axes[axis], c)
 		}
 	}
 	return nil

@@ -370,11 +370,12 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, arg := range map[string]string{
-		"parameter directory: bundles":              "directory:=" + file,
-		"parameter task: ":                          "task:=juggle",
-		"parameter 'new_rows' could not be set":     "new_rows:=0",
-		"parameter 'seconds_per_round' could not":   "seconds_per_round:=-1.0",
-		"buffer.dt is 0.02 s and nominal.dt 0.05: ": "nominal.dt:=0.05",
+		"parameter directory: bundles":                                    "directory:=" + file,
+		"parameter task: ":                                                "task:=juggle",
+		"parameter 'new_rows' could not be set":                           "new_rows:=0",
+		"parameter 'seconds_per_round' could not":                         "seconds_per_round:=-1.0",
+		"buffer.dt is 0.02 s and nominal.dt 0.05: ":                       "nominal.dt:=0.05",
+		"judge.poses.latency and judge.poses.rate: poses get 0.105 s old": "judge.poses.latency:=0.1",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		err := Run(ctx, options(inproc.NewDomain(), "directory:="+t.TempDir(), "source:=topic", "nice:=0", arg),
@@ -385,9 +386,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	d := inproc.NewDomain()
-	p := join(t, d)
 	begin(t, d, "directory:="+t.TempDir(), "bundle_file:="+file)
-	p.status("parameter bundle_file: " + file)
+	join(t, d).status("parameter bundle_file: " + file)
 }
 
 func TestInside(t *testing.T) {

@@ -91,6 +91,11 @@ func (p *Params) check() error {
 		return fmt.Errorf("buffer.dt is %g s and nominal.dt %g: rows are Δt of the bundles apart", p.Buffer.Dt,
 			p.Nominal.Dt)
 	}
+	oldest := p.Judge.Poses.Latency + 1/p.Judge.Poses.Rate
+	if p.Judge.Use && p.Judge.Filter && oldest >= p.Guard.MaxAge {
+		return fmt.Errorf("judge.poses.latency and judge.poses.rate: poses get %.3f s old, expected less than "+
+			"guard.max_age, %g s: no policy would fly by them", oldest, p.Guard.MaxAge)
+	}
 	if _, _, err := continual.Tasks(&p.Objective, p.Task); err != nil {
 		return fmt.Errorf("parameter task: %w", err)
 	}

@@ -72,6 +72,7 @@ type Trace struct {
 	Crash     string        // in words, "" without
 	Touchdown sim.Touchdown // first contact with the floor
 	Stands    bool          // a landing was found to be over
+	Flown     int           // ticks in which the controller flew
 }
 
 // Fly flies a controller through a setup. Until the estimator has a velocity,
@@ -136,7 +137,7 @@ func fly(s *Setup, c quad.Controller, hover quad.Command, g *gap) (*Trace, error
 			break
 		}
 	}
-	trace.Touchdown, trace.Stands = simulator.Touchdown(), down.found
+	trace.Touchdown, trace.Stands, trace.Flown = simulator.Touchdown(), down.found, f.flown
 	return trace, nil
 }
 
@@ -171,6 +172,7 @@ type flight struct {
 	measured quad.State // newest good one
 	came     float64    // its stamp
 	ready    bool
+	flown    int // ticks of the controller
 }
 
 // tick turns what has arrived into a command.
@@ -195,6 +197,7 @@ func (f *flight) tick() TraceRow {
 	t, state, usable := f.gap.ahead(truth.Time, f.stamp, &f.state)
 	if usable && !f.old(truth.Time) {
 		row.Command = f.setup.Limits.Clip(f.controller.Command(t, &state))
+		f.flown++
 	} else {
 		row.Command = f.gap.hold(t, &state, row.Reference)
 	}

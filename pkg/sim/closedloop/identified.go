@@ -57,9 +57,13 @@ func (j *Judge) Misfit(r *quadgate.Identified) string {
 	if math.Abs(thrust) < most && math.Abs(rate) < most {
 		return ""
 	}
-	return fmt.Sprintf("by its flights thrust answers %+.0f ms and body rates %+.0f ms later than guard.response "+
-		"says: set it to the robot's, and begin with an empty buffer: what was recorded leans towards it",
-		1000*thrust, 1000*rate)
+	about := func(s float64) float64 { return 20 * math.Round(50*s) } // ms, the same from round to round
+	line := fmt.Sprintf("by its flights thrust answers about %+.0f ms and body rates %+.0f ms later than "+
+		"guard.response says", about(thrust), about(rate))
+	if !j.Filter {
+		return line + ": set it to the robot's, unless states are as late"
+	}
+	return line + ": set it to the robot's, and begin with an empty buffer: what was recorded leans towards it"
 }
 
 // ResponseOf is the guard.response of a lab that set it to what was identified.

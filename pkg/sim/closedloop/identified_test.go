@@ -119,7 +119,7 @@ func TestJudgeCountsWhatTheGuardWouldNotAllow(t *testing.T) {
 	}
 }
 
-// TestMisfit: a robot that answers 50 ms later or sooner than the lab's response says, in thrust or in body rates.
+// TestMisfit: a robot that answers 60 ms later or sooner than the lab's response says, in thrust or in body rates.
 func TestMisfit(t *testing.T) {
 	const dt = 0.02
 	var lab guard.Config
@@ -134,10 +134,10 @@ func TestMisfit(t *testing.T) {
 	}{
 		"as by default":          {0, 0, 0, ""},
 		"a little later":         {0.03, -0.01, 0, ""},
-		"thrust is late":         {0.05, 0, 0, "thrust answers +50 ms and body rates +0 ms later"},
-		"body rates are late":    {0, 0.05, 0, "body rates +50 ms later"},
-		"late, and the lab's so": {0.05, 0.05, 0.05, ""},
-		"sooner than the lab's":  {0, 0, 0.05, "thrust answers -50 ms and body rates -50 ms later"},
+		"thrust is late":         {0.06, 0, 0, "thrust answers about +60 ms and body rates +0 ms later"},
+		"body rates are late":    {0, 0.06, 0, "body rates +60 ms later"},
+		"late, and the lab's so": {0.06, 0.06, 0.06, ""},
+		"sooner than the lab's":  {0, 0, 0.06, "thrust answers about -60 ms and body rates -60 ms later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := lab

@@ -2,6 +2,7 @@ package closedloop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,7 +32,7 @@ type Judge struct {
 	// Guard is the lab's: how the controller believes that the robot responds, whatever was identified, and the fence,
 	// tilt and speed at which flights count as crashes, because the guard takes over; nil: the default response alone.
 	Guard *guard.Config
-	// Exactly has the robot be World's: nothing of it is drawn.
+	// Exactly has the robot be World's: nothing of it is drawn. Poses are those of the configuration.
 	Exactly bool
 	// identified are the robots that World's is made like, one in each trial; none: it stays as it is
 	identified []quadgate.Identified
@@ -80,6 +81,9 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	trace, err := Fly(s, c)
 	if err != nil {
 		return nil, err
+	}
+	if trace.Flown == 0 && trace.Crash == "" {
+		return nil, errors.New("no policy flies by these poses: they come too late, or too rarely")
 	}
 	f := &gate.Flight{Dt: s.Tick, Crash: trace.Crash}
 	rows := trace.Rows

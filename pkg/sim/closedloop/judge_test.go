@@ -157,4 +157,11 @@ func TestJudgeFliesByTheLabsResponse(t *testing.T) {
 	if slices.EqualFunc(plain, commands(&lab), slices.Equal) {
 		t.Error("another response makes no other commands")
 	}
+	c := judging()
+	c.Poses.Latency = 0.2
+	j := NewJudge(c, []reference.Reference{path}, quad.Limits{}, nil, nil).(*Judge)
+	param.Default(&j.Limits)
+	if f, err := j.Fly(t.Context(), b, gate.Trial{}); err == nil {
+		t.Errorf("by poses that are too old for a policy it flies %d rows", len(f.Errors))
+	}
 }

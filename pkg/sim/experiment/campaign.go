@@ -108,7 +108,7 @@ func seen(j *gate.JudgeConfig, filtered bool, in []Scenario) {
 	onboard := len(in) > 0
 	for i := range in {
 		if m, p := &in[i].Mocap, &j.Poses; in[i].Imu.Rate == 0 {
-			p.Rate, p.Latency = min(p.Rate, m.Rate*(1-m.Lost)), max(p.Latency, m.Latency+m.Jitter)
+			p.Rate, p.Latency = max(1, min(p.Rate, m.Rate*(1-m.Lost))), max(p.Latency, m.Latency+m.Jitter)
 			p.Position, p.Attitude = max(p.Position, m.Position), max(p.Attitude, m.Attitude)
 			onboard = false
 		}

@@ -198,7 +198,10 @@ func (s *study) respond(ctx context.Context, b *bundle.Bundle) error {
 	by := s.campaign.Filter
 	s.campaign.Filter = false
 	err := s.identify(ctx, b)
-	s.guard.Response, s.campaign.Filter = *closedloop.ResponseOf(&s.identified, false), by
+	s.campaign.Filter = by
+	if err == nil && s.identified.Known() {
+		s.guard.Response = *closedloop.ResponseOf(&s.identified, false)
+	}
 	return err
 }
 

@@ -44,6 +44,7 @@ type Runner[S any] struct {
 	gaveUp     bool              // making the first bundle, or finding one on disk; until the next request
 	judgedNow  map[string]bool   // bundles that passed the gate since the start
 	watches    map[string]*watch // by robot; nil: flights are not compared
+	misfit     string            // that the newest round found
 }
 
 // job is a round, or the making of the first bundle, on a goroutine of its own.
@@ -289,9 +290,10 @@ func (l *Runner[S]) judged(j *job, r *continual.Round) {
 	if r.Outlook != "" {
 		l.log(false, r.Outlook)
 	}
-	if r.Misfit != "" {
+	if r.Misfit != "" && r.Misfit != l.misfit { // once, for all rounds find it
 		l.log(true, r.Misfit)
 	}
+	l.misfit = r.Misfit
 	if !r.Verdict.Pass {
 		line := fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict))
 		l.log(false, line) // the gate's work, no failure

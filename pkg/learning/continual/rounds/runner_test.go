@@ -352,3 +352,29 @@ func TestKeptBack(t *testing.T) {
 		t.Errorf("errors %q, bundles %q", b.bad, b.sent)
 	}
 }
+
+// misfit is walls that find another robot in all that is flown.
+type misfit struct{ walls }
+
+func (m misfit) Of(...quadgate.Identified) gate.Judge { return m }
+
+func (misfit) Misfit(*quadgate.Identified) string { return "thrust answers later" }
+
+// TestMisfitIsSaidOnce: a robot that answers otherwise than its controller believes is named, as all rounds find it.
+func TestMisfitIsSaidOnce(t *testing.T) {
+	long(t)
+	opt := options(t, t.TempDir())
+	opt.Judge = misfit{}
+	b := start(t, tiny(), opt)
+	b.bundles(1)
+	buffer := t.TempDir()
+	b.learn(segment(t, buffer, flown(0, 0, 10, 1)))
+	b.said("round 1 on")
+	b.learn(segment(t, buffer, flown(0, 100, 10, 2)))
+	b.said("round 2 on")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Equal(b.bad, []string{"thrust answers later"}) {
+		t.Errorf("errors %q, expected one", b.bad)
+	}
+}
