@@ -9,7 +9,6 @@ import (
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/guard"
-	"vnd/pkg/flight/reference"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
 	"vnd/pkg/sim"
@@ -24,18 +23,7 @@ func TestDefaultRobotRespondsAsByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Campaign{Seed: 1}
-	param.Default(&c.Config)
-	param.Default(&c.Limits)
-	for _, name := range []string{"hover", "track"} {
-		path, err := reference.OfTask(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.AddTask(name, path); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c := bothTasks(t, 1)
 	var plain guard.Config
 	param.Default(&plain)
 	for _, filtered := range []bool{true, false} {

@@ -139,8 +139,7 @@ type study struct {
 	options *Options
 	Flown
 	world      sim.World
-	guard      guard.Config // of a lab that has set the response to what was identified
-	campaign   *experiment.Campaign
+	campaign   *experiment.Campaign // its guard is of a lab that has set the response to what was identified
 	identified quadgate.Identified
 	actuator   quadrotor.Actuator // as a model of the robot has it, for training
 	names      []string           // of the policies, in their order
@@ -149,11 +148,11 @@ type study struct {
 
 func (s *study) run(ctx context.Context, first *bundle.Bundle) (err error) {
 	s.world = s.Robot.World()
-	param.Default(&s.guard)
 	if s.campaign, err = newCampaign(s.options.Seed); err != nil {
 		return err
 	}
-	s.campaign.Guard = &s.guard
+	s.campaign.Guard = new(guard.Config)
+	param.Default(s.campaign.Guard)
 	if err := s.respond(ctx, first); err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (s *study) respond(ctx context.Context, b *bundle.Bundle) error {
 	err := s.identify(ctx, b)
 	s.campaign.Filter = by
 	if err == nil && s.identified.Known() {
-		s.guard.Response = *closedloop.ResponseOf(&s.identified, false)
+		s.campaign.Guard.Response = *closedloop.ResponseOf(&s.identified, false)
 	}
 	return err
 }
@@ -242,7 +241,7 @@ func (s *study) judgeOf(w sim.World) *closedloop.Judge {
 	for _, t := range s.campaign.Tasks {
 		paths = append(paths, t.Path)
 	}
-	j := closedloop.NewJudge(s.campaign.Judge, paths, s.campaign.Limits, nil, &s.guard).(*closedloop.Judge)
+	j := closedloop.NewJudge(s.campaign.Judge, paths, s.campaign.Limits, nil, s.campaign.Guard).(*closedloop.Judge)
 	j.World = w
 	return j
 }
