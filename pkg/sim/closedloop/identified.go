@@ -15,12 +15,12 @@ import (
 
 // looks is what quadrotor.Identify finds of sim.Default: delay and lag together, s, and the drag, 1/s. Motion capture,
 // and what makes states of its poses, are in it.
-type looks struct{ thrust, rate, rateDelay, yawLag, drag float64 }
+type looks struct{ thrust, thrustDelay, rate, rateDelay, yawLag, drag float64 }
 
 // A filter of poses has states of now, where an estimator has those of before.
 var (
-	bareLooks     = looks{thrust: 0.055, rate: 0.067, rateDelay: 0.046, yawLag: 0.024, drag: 0.275}
-	filteredLooks = looks{thrust: 0.042, rate: 0.0565, rateDelay: 0.040, yawLag: 0.024, drag: 0.275}
+	bareLooks     = looks{thrust: 0.055, thrustDelay: 0.050, rate: 0.067, rateDelay: 0.046, yawLag: 0.024, drag: 0.275}
+	filteredLooks = looks{thrust: 0.042, thrustDelay: 0.040, rate: 0.0565, rateDelay: 0.040, yawLag: 0.024, drag: 0.275}
 )
 
 // looksOf is what the default robot looks like by the states that policies fly by.
@@ -42,7 +42,7 @@ func (j *Judge) Of(r ...quadgate.Identified) gate.Judge {
 
 // Misfit implements quadgate.Simulator. Filtered states lean towards what is believed, so that less is said.
 func (j *Judge) Misfit(r *quadgate.Identified) string {
-	const most = 0.04 // s; thrust of a robot whose gain is not 1 is found up to 35 ms too late
+	const most = 0.04 // s; thrust is found up to 30 ms too late where a delay is believed to be a lag
 	if !r.Known() {
 		return ""
 	}
@@ -66,12 +66,14 @@ func (j *Judge) Misfit(r *quadgate.Identified) string {
 	return line + ": set it to the robot's, and begin with an empty buffer: what was recorded leans towards it"
 }
 
-// ResponseOf is the guard.response of a lab that set it to what was identified.
+// ResponseOf is the guard.response of a lab that set it to what was identified. A delay that counts as a lag there has
+// filtered states show thrust by up to 30 ms too late.
 func ResponseOf(r *quadgate.Identified, filtered bool) *guard.Response {
 	var c guard.Config
 	param.Default(&c)
 	a, out, plain := &r.Actuator, &c.Response, looksOf(filtered)
-	out.ThrustLag = max(0, out.ThrustLag+a.ThrustDelay*r.Dt+a.ThrustLag-plain.thrust)
+	out.ThrustDelay = max(0, out.ThrustDelay+a.ThrustDelay*r.Dt-plain.thrustDelay)
+	out.ThrustLag = max(0, out.ThrustLag+a.ThrustLag-(plain.thrust-plain.thrustDelay))
 	out.RateDelay = max(0, out.RateDelay+a.RateDelay*r.Dt-plain.rateDelay)
 	out.RateLag = max(0, out.RateLag+a.RateLag-(plain.rate-plain.rateDelay))
 	return out

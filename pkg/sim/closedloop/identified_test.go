@@ -126,7 +126,8 @@ func TestMisfit(t *testing.T) {
 	param.Default(&lab)
 	robot := func(l *looks, thrust, rate float64) *quadgate.Identified {
 		return &quadgate.Identified{Dt: dt, Actuator: quadrotor.Actuator{ThrustGain: 1, RateGain: 1,
-			ThrustLag: l.thrust + thrust, RateDelay: l.rateDelay / dt, RateLag: l.rate - l.rateDelay + rate}}
+			ThrustDelay: l.thrustDelay / dt, ThrustLag: l.thrust - l.thrustDelay + thrust,
+			RateDelay: l.rateDelay / dt, RateLag: l.rate - l.rateDelay + rate}}
 	}
 	for name, c := range map[string]struct {
 		thrust, rate, lab float64

@@ -19,37 +19,60 @@ import (
 // TestDefaultRobotRespondsAsByDefault: flights of the default robot show the default response, by filtered states and
 // by others. So the judge's robot is the default one where the lab's is.
 func TestDefaultRobotRespondsAsByDefault(t *testing.T) {
+	var plain guard.Config
+	param.Default(&plain)
+	for _, filtered := range []bool{true, false} {
+		t.Run(fmt.Sprintf("filtered %v", filtered), func(t *testing.T) {
+			thrust, rate := later(responseShown(t, sim.Default(), &plain, filtered), &plain.Response)
+			if math.Abs(thrust) > 0.005 || math.Abs(rate) > 0.01 {
+				t.Errorf("thrust %+.3f s, body rates %+.3f s later, expected 5 and 10 ms at most", thrust, rate)
+			}
+		})
+	}
+}
+
+// TestFilterShowsASlowRobotAsItIs: where a lab has set its response to what flights without the filter show, those by
+// filtered states show the same.
+func TestFilterShowsASlowRobotAsItIs(t *testing.T) {
+	w := sim.Default()
+	w.Link.Delay, w.Motor.Lag, w.Link.ThrustLag = 0.041, 0.065, 0.077
+	var lab guard.Config
+	param.Default(&lab)
+	lab.Response = *responseShown(t, w, &lab, false)
+	thrust, rate := later(responseShown(t, w, &lab, true), &lab.Response)
+	if math.Abs(thrust) > 0.01 || math.Abs(rate) > 0.01 {
+		t.Errorf("thrust %+.3f s, body rates %+.3f s later than without the filter, to 10 ms", thrust, rate)
+	}
+}
+
+// responseShown is what flights of a world's robot show, where the lab believes what its guard has.
+func responseShown(t *testing.T, w sim.World, lab *guard.Config, filtered bool) *guard.Response {
+	t.Helper()
 	b, err := bundle.Read(filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := bothTasks(t, 1)
-	var plain guard.Config
-	param.Default(&plain)
-	for _, filtered := range []bool{true, false} {
-		t.Run(fmt.Sprintf("filtered %v", filtered), func(t *testing.T) {
-			c.Filter = filtered
-			var rows [][]quad.Row
-			for k := range 6 {
-				_, f, err := c.Record(b, Scenario{World: sim.Default()}, c.Tasks[k%2], uint64(k), 20)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rows = append(rows, f.Segments...)
-			}
-			found, err := quadgate.Identify(t.Context(), rows, b.Dt)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, want := closedloop.ResponseOf(&found, filtered), &plain.Response
-			thrust := r.ThrustLag - want.ThrustLag
-			rate := r.RateDelay + r.RateLag - want.RateDelay - want.RateLag
-			t.Logf("thrust %+.1f ms, body rates %+.1f ms", 1000*thrust, 1000*rate)
-			if math.Abs(thrust) > 0.005 || math.Abs(rate) > 0.01 {
-				t.Errorf("%+v, expected %+v, to 5 and 10 ms", *r, *want)
-			}
-		})
+	c.Guard, c.Filter = lab, filtered
+	var rows [][]quad.Row
+	for k := range 6 {
+		_, f, err := c.Record(b, Scenario{World: w}, c.Tasks[k%2], uint64(k), 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, f.Segments...)
 	}
+	found, err := quadgate.Identify(t.Context(), rows, b.Dt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return closedloop.ResponseOf(&found, filtered)
+}
+
+// later is by how many s thrust and body rates answer later by one response than by another.
+func later(r, than *guard.Response) (thrust, rate float64) {
+	return r.ThrustDelay + r.ThrustLag - than.ThrustDelay - than.ThrustLag,
+		r.RateDelay + r.RateLag - than.RateDelay - than.RateLag
 }
 
 // TestJudgeSeesAsItsWorlds: the judge has the worst poses of the worlds that are flown in, by the filter where those
