@@ -20,6 +20,7 @@ const (
 	stampSlack    = 0.75  // of the way in two intervals, by which a stamp that is off misplaces a position
 	stillSpeed    = 0.01  // m/s, of a robot that rests
 	farApart      = 0.2   // s, of poses that tell nothing of each other
+	mostLatency   = 0.5   // s, of poses that anybody flies by
 )
 
 // Source judges the positions of a source, topic, in the order of their arrival: how they scatter, whether they jump,
@@ -39,6 +40,9 @@ func Source(topic string, s []Sample, p estimator.Params) []Finding {
 	}
 	f := []Finding{fine("noise", detail), fine("jumps", fmt.Sprintf("topic %s: none", topic)),
 		teaches(topic, velocity, leaps)}
+	if !measured(s) {
+		f = append(f, poses(topic, s, off, noise)...)
+	}
 	if velocity > poorVelocity {
 		f[0] = wrong("noise", detail, fmt.Sprintf("expected less than %.0f mm/s: mend the source, or run "+
 			"state_estimator with an IMU (docs/guide/state.md)", 1000*poorVelocity))
@@ -49,6 +53,23 @@ func Source(topic string, s []Sample, p estimator.Params) []Finding {
 			"are markers swapped or reflected, or is it a camera that closes loops?")
 	}
 	return f
+}
+
+// poses says what the learner's gate has to know of a source: how often poses come, how old nine of ten of them are
+// then, and what they err by. It says nothing where that cannot be: then rate, delay or attitudes are to be mended.
+func poses(topic string, s []Sample, off []misfit, noise float64) []Finding {
+	delays := make([]float64, len(s))
+	for i := range s {
+		delays[i] = s[i].Arrival - s[i].Stamp
+	}
+	slices.Sort(delays)
+	late, rate := delays[len(s)*9/10], float64(len(s)-1)/(s[len(s)-1].Arrival-s[0].Arrival)
+	turns := scatterOf(off, func(m *misfit) so3.Vec3 { return m.turn })
+	if delays[len(s)/2] < 0 || late > mostLatency || !(rate >= 20 && rate <= 1000) || math.IsNaN(turns) {
+		return nil
+	}
+	return []Finding{fine("judge.poses", fmt.Sprintf("topic %s: for background_learner rate: %.1f, latency: %.3f, "+
+		"position: %.4f, attitude: %.4f", topic, rate, late, noise, turns))}
 }
 
 // measured reports whether samples bring velocities of their own.
@@ -108,10 +129,11 @@ func walk(s []Sample) float64 {
 	return tp.Scale(n).Sub(p.Scale(t)).Norm() / (n*tt - t*t)
 }
 
-// misfit is by how much a position differs from what the three before it lead to by a parabola.
+// misfit is by how much a pose differs from what the three before it lead to by a parabola.
 type misfit struct {
 	at   int      // of the sample
 	off  so3.Vec3 // m
+	turn so3.Vec3 // the same of attitudes, rad
 	unit float64  // what off would be, root mean square on an axis, if positions scattered by 1 m
 	may  float64  // what it may be by a jerk of the robot and by a stamp that is off, m
 }
@@ -124,7 +146,8 @@ func misfits(s []Sample) (all []misfit) {
 			w[2].Stamp < w[3].Stamp) {
 			continue
 		}
-		m, square, bent := misfit{at: i, off: w[3].P}, 1.0, mostJerk/6
+		turned := func(x *Sample) so3.Vec3 { return so3.Log(w[2].Q.Conj().Mul(x.Q).Normalize()) }
+		m, square, bent := misfit{at: i, off: w[3].P, turn: turned(&w[3])}, 1.0, mostJerk/6
 		for j := range 3 {
 			share := 1.0 // Lagrange's
 			for k := range 3 {
@@ -133,6 +156,7 @@ func misfits(s []Sample) (all []misfit) {
 				}
 			}
 			m.off, square = m.off.Sub(w[j].P.Scale(share)), square+share*share
+			m.turn = m.turn.Sub(turned(&w[j]).Scale(share))
 			bent *= w[3].Stamp - w[j].Stamp
 		}
 		m.unit, m.may = math.Sqrt(square), bent+stampSlack*w[2].P.Sub(w[0].P).Norm()
@@ -144,11 +168,14 @@ func misfits(s []Sample) (all []misfit) {
 }
 
 // scatter is the noise of a position on an axis, m, by the middle of its misfits: jumps do not count.
-func scatter(all []misfit) float64 {
+func scatter(all []misfit) float64 { return scatterOf(all, func(m *misfit) so3.Vec3 { return m.off }) }
+
+// scatterOf is that of a part of misfits.
+func scatterOf(all []misfit, part func(m *misfit) so3.Vec3) float64 {
 	const middle = 1.538 // length of three normal numbers, the median
 	sizes := make([]float64, len(all))
-	for i, m := range all {
-		sizes[i] = m.off.Norm() / m.unit
+	for i := range all {
+		sizes[i] = part(&all[i]).Norm() / all[i].unit
 	}
 	slices.Sort(sizes)
 	return sizes[len(sizes)/2] / middle

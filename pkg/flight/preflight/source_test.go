@@ -1,8 +1,10 @@
 package preflight
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +27,8 @@ func flown(noise float64, spoil func(t float64, p so3.Vec3) so3.Vec3) (s []Sampl
 			p = spoil(t, p)
 		}
 		p = p.Add(so3.Vec3{X: draw.NormFloat64(), Y: draw.NormFloat64(), Z: draw.NormFloat64()}.Scale(noise))
-		s = append(s, Sample{Stamp: t, Arrival: t + 0.005, P: p, Q: so3.Identity()})
+		turn := so3.Vec3{X: draw.NormFloat64(), Y: draw.NormFloat64(), Z: draw.NormFloat64()}.Scale(5 * noise)
+		s = append(s, Sample{Stamp: t, Arrival: t + 0.005, P: p, Q: so3.FromEuler(0, 0, 0.2*w).Mul(so3.Exp(turn))})
 	}
 	return s
 }
@@ -100,6 +103,52 @@ func TestScatterAndJumpsAreFound(t *testing.T) {
 	off := misfits(s)
 	if n, far := jumps(s, off, scatter(off)); n != 5 || math.Abs(far-0.3) > 0.02 {
 		t.Errorf("%d jumps of %.2f m", n, far)
+	}
+}
+
+// TestPosesForTheGate: the gate is said how often poses come, how late, and what they err by.
+func TestPosesForTheGate(t *testing.T) {
+	var p estimator.Params
+	param.Default(&p)
+	s := flown(0.002, nil)
+	for i := range s {
+		if s[i].Arrival += 0.02; i%20 == 0 {
+			s[i].Arrival += 0.3 // a few that the network holds up
+		}
+	}
+	var rate, latency, position, attitude float64
+	for _, f := range Source("mocap/pose", s, p) {
+		if f.Name == "judge.poses" {
+			_, err := fmt.Sscanf(f.Detail, "topic mocap/pose: for background_learner rate: %f, latency: %f, "+
+				"position: %f, attitude: %f", &rate, &latency, &position, &attitude)
+			if err != nil {
+				t.Fatalf("%q: %v", f.Detail, err)
+			}
+		}
+	}
+	near := func(x, want float64) bool { return math.Abs(x/want-1) < 0.1 }
+	if !near(rate, 100) || !near(latency, 0.025) || !near(position, 0.002) || !near(attitude, 0.01) {
+		t.Errorf("%g Hz, %g s, %g m, %g rad; expected 100, 0.025, 0.002, 0.01", rate, latency, position, attitude)
+	}
+	for name, spoil := range map[string]func(x *Sample){
+		"velocities are measured": func(x *Sample) { x.Moves = true },
+		"clocks are apart":        func(x *Sample) { x.Arrival += 40 },
+		"stamps are ahead":        func(x *Sample) { x.Arrival -= 0.1 },
+		"all come at once":        func(x *Sample) { x.Arrival = 121 },
+		"no attitudes":            func(x *Sample) { x.Q = so3.Quat{} },
+	} {
+		bad, said := slices.Clone(s), 0
+		for i := range bad {
+			spoil(&bad[i])
+		}
+		for _, f := range Source("mocap/pose", bad, p) {
+			if said++; f.Name == "judge.poses" {
+				t.Errorf("%s: %q", name, f.Detail)
+			}
+		}
+		if said != 3 {
+			t.Errorf("%s: %d findings, expected noise, jumps and whether it is good to learn from", name, said)
+		}
 	}
 }
 
