@@ -20,7 +20,9 @@ const (
 	stampSlack    = 0.75  // of the way in two intervals, by which a stamp that is off misplaces a position
 	stillSpeed    = 0.01  // m/s, of a robot that rests
 	farApart      = 0.2   // s, of poses that tell nothing of each other
-	mostLatency   = 0.5   // s, of poses that anybody flies by
+	leastHertz    = 20    // what judge.poses may be: rate, Hz, and latency, s
+	mostHertz     = 1000
+	mostLatency   = 0.5
 )
 
 // Source judges the positions of a source, topic, in the order of their arrival: how they scatter, whether they jump,
@@ -58,18 +60,14 @@ func Source(topic string, s []Sample, p estimator.Params) []Finding {
 // poses says what the learner's gate has to know of a source: how often poses come, how old nine of ten of them are
 // then, and what they err by. It says nothing where that cannot be: then rate, delay or attitudes are to be mended.
 func poses(topic string, s []Sample, off []misfit, noise float64) []Finding {
-	delays := make([]float64, len(s))
-	for i := range s {
-		delays[i] = s[i].Arrival - s[i].Stamp
-	}
-	slices.Sort(delays)
-	late, rate := delays[len(s)*9/10], float64(len(s)-1)/(s[len(s)-1].Arrival-s[0].Arrival)
+	old, hertz := delays(s), rate(s)
+	late := old[len(old)*9/10]
 	turns := scatterOf(off, func(m *misfit) so3.Vec3 { return m.turn })
-	if delays[len(s)/2] < 0 || late > mostLatency || !(rate >= 20 && rate <= 1000) || math.IsNaN(turns) {
+	if old[len(old)/2] < 0 || late > mostLatency || !(hertz >= leastHertz && hertz <= mostHertz) || math.IsNaN(turns) {
 		return nil
 	}
 	return []Finding{fine("judge.poses", fmt.Sprintf("topic %s: for background_learner rate: %.1f, latency: %.3f, "+
-		"position: %.4f, attitude: %.4f", topic, rate, late, noise, turns))}
+		"position: %.4f, attitude: %.4f", topic, hertz, late, noise, turns))}
 }
 
 // measured reports whether samples bring velocities of their own.

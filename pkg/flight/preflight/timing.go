@@ -23,12 +23,11 @@ func Timing(topic string, s []Sample) []Finding {
 		return []Finding{wrong("samples", fmt.Sprintf("topic %s: %d samples, expected at least %d", topic, len(s), few),
 			"is the driver running, and the body in view?")}
 	}
-	gap, delays, back, same, empty := 0.0, make([]float64, 0, len(s)), 0, 0, 0
+	gap, back, same, empty := 0.0, 0, 0, 0
 	for i, x := range s {
 		if x.Stamp == 0 {
 			empty++
 		}
-		delays = append(delays, x.Arrival-x.Stamp)
 		if i == 0 {
 			continue
 		}
@@ -40,9 +39,21 @@ func Timing(topic string, s []Sample) []Finding {
 			same++
 		}
 	}
-	rate := float64(len(s)-1) / (s[len(s)-1].Arrival - s[0].Arrival)
-	f := []Finding{rates(topic, rate, gap)}
-	return append(f, stamps(topic, delays, empty, back, same, len(s)))
+	f := []Finding{rates(topic, rate(s), gap)}
+	return append(f, stamps(topic, delays(s), empty, back, same, len(s)))
+}
+
+// rate is how often samples arrive, Hz.
+func rate(s []Sample) float64 { return float64(len(s)-1) / (s[len(s)-1].Arrival - s[0].Arrival) }
+
+// delays are how old samples are when they arrive, s, the least first.
+func delays(s []Sample) []float64 {
+	all := make([]float64, len(s))
+	for i := range s {
+		all[i] = s[i].Arrival - s[i].Stamp
+	}
+	slices.Sort(all)
+	return all
 }
 
 func rates(topic string, rate, gap float64) Finding {
@@ -59,7 +70,6 @@ func rates(topic string, rate, gap float64) Finding {
 
 func stamps(topic string, delays []float64, empty, back, same, n int) Finding {
 	const name, other = "delay", 10.0 // s
-	slices.Sort(delays)
 	middle, late := delays[len(delays)/2], delays[len(delays)*99/100]
 	detail := fmt.Sprintf("topic %s: stamps %.0f ms old on arrival, 99 %% within %.0f ms", topic, 1000*middle,
 		1000*late)
