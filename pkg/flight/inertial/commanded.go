@@ -75,7 +75,7 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 		c.onset = onset{}
 	case Fused:
 		c.agreed, c.refused = now, math.NaN()
-		if c.filter.phase == Ready && c.onset.add(z.T, &c.filter.work.pose.r) {
+		if c.filter.phase == Ready && c.onset.add(z.T, &c.filter.work.r) {
 			c.filter.past.pushedAnew(anewPush, anewSince)
 			c.filter.catchUp()
 		}

@@ -99,7 +99,7 @@ type Estimator struct {
 
 	past    belief // at the newest pose
 	present belief // carried on from there to the newest sample
-	work    work
+	work    poseWork
 	frame   frame
 	streak  streak // of poses that were not believed
 	axes    axes
@@ -155,7 +155,7 @@ func (e *Estimator) AddImu(s Imu) bool {
 		return false
 	}
 	if dt := s.T - e.present.t; dt > 0 {
-		e.present.step(&s, dt, &e.params.Noise, &e.work)
+		e.present.step(&s, dt, &e.params.Noise)
 		e.relax(dt)
 		e.rest = e.rest.Scale(math.Exp(-dt / e.origin.uptake))
 	}
@@ -263,7 +263,7 @@ func (e *Estimator) begin(z *Pose, t float64) Event {
 func (e *Estimator) fuse(z *Pose, t float64) Event {
 	e.advance(&e.past, t)
 	in := e.frame.of(z)
-	e.nis = e.past.innovate(&in, e.mount, &e.work.pose)
+	e.nis = e.past.innovate(&in, e.mount, &e.work)
 	event := Fused
 	if !(e.nis <= e.params.Gate) {
 		event = e.outlying(z, &in, t)
@@ -282,7 +282,7 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 		e.jump = e.streak.off
 		e.place(z)
 		in = e.frame.of(z)
-		e.past.innovate(&in, e.mount, &e.work.pose)
+		e.past.innovate(&in, e.mount, &e.work)
 	}
 	e.past.correct(&e.work, e.phase == Ready)
 	if e.past.wrong(&e.origin.most) {
@@ -335,10 +335,10 @@ func (e *Estimator) advance(b *belief, to float64) {
 	}
 	for ; i < e.n && b.t < to; i++ {
 		s := e.at(i)
-		b.step(s, min(s.T, to)-b.t, &e.params.Noise, &e.work)
+		b.step(s, min(s.T, to)-b.t, &e.params.Noise)
 	}
 	if dt := to - b.t; dt > 0 {
-		b.step(e.at(e.n-1), dt, &e.params.Noise, &e.work)
+		b.step(e.at(e.n-1), dt, &e.params.Noise)
 	}
 }
 

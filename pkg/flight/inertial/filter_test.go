@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
@@ -62,7 +64,9 @@ func TestStepJacobian(t *testing.T) {
 		m, dt := anyMotion(rt), rapid.Float64Range(0.0005, 0.1).Draw(rt, "dt")
 		s := Imu{Rates: anyVec(rt, "ω", 10), Force: anyVec(rt, "f", 20)}
 		var f matrix
-		m.jacobian(&s, dt, &f)
+		f.addDiagonal(0, size, 1)
+		step := m.jacobian(&s, dt)
+		step.apply(&f)
 		for column := range size {
 			after, before := nudged(m, column, epsilon), nudged(m, column, -epsilon)
 			after.step(&s, dt)
@@ -102,6 +106,76 @@ func TestPoseJacobian(t *testing.T) {
 					rt.Fatalf("∂%d/∂%d is %.9g, by differences %.9g", i, column, got, want)
 				}
 			}
+		}
+	})
+}
+
+// anyCovariance is one of all errors, with correlations.
+func anyCovariance(rt *rapid.T) (p matrix) {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "P"), 0))
+	var root matrix
+	for i := range root {
+		root[i] = rng.NormFloat64() * 0.1
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, root.general(), root.general(), 0, p.general())
+	return p
+}
+
+// differs is the largest difference between two matrices, over the largest element.
+func differs(got *matrix, want *mat.Dense) float64 {
+	g := mat.NewDense(size, size, got[:])
+	var d mat.Dense
+	d.Sub(g, want)
+	return mat.Norm(&d, math.Inf(1)) / mat.Norm(want, math.Inf(1))
+}
+
+// TestCovarianceByBlocks compares with the products of whole matrices: F·P·Fᵀ of a step, and (1 − K·H)·P·(1 − K·H)ᵀ +
+// K·R·Kᵀ of a pose, which is right for any gain K (Joseph).
+func TestCovarianceByBlocks(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := belief{motion: anyMotion(rt), cov: anyCovariance(rt)}
+		p := mat.DenseCopyOf(mat.NewDense(size, size, b.cov[:]))
+		var f matrix
+		f.addDiagonal(0, size, 1)
+		step := b.jacobian(&Imu{Rates: anyVec(rt, "ω", 10), Force: anyVec(rt, "f", 20)}, 0.02)
+		step.apply(&f)
+		var want mat.Dense
+		dense := mat.NewDense(size, size, f[:])
+		want.Product(dense, p, dense.T())
+		carried := b.cov
+		if step.carry(&carried); differs(&carried, &want) > 1e-12 {
+			rt.Fatalf("F·P·Fᵀ is off by %.3g", differs(&carried, &want))
+		}
+
+		moving, mount := rapid.Bool().Draw(rt, "moving"), anyVec(rt, "mount", 0.3)
+		z := Pose{P: b.P, Q: b.Q, Spread: Spread{Position: so3.Vec3{X: .02, Y: .01, Z: .03},
+			Attitude: so3.Vec3{X: .01, Y: .03, Z: .02}}}
+		var w poseWork
+		var noise [poseSize * poseSize]float64
+		b.noise(&z.Spread, &noise)
+		b.innovate(&z, mount, &w)
+		h, r := mat.NewDense(poseSize, size, w.h[:]), mat.NewDense(poseSize, poseSize, noise[:])
+		var s, k, kh, krk mat.Dense
+		s.Product(h, p, h.T())
+		s.Add(&s, r)
+		if err := s.Inverse(&s); err != nil {
+			rt.Fatal(err)
+		}
+		k.Product(p, h.T(), &s)
+		if !moving {
+			k.SetRow(atDelay, make([]float64, poseSize))
+		}
+		kh.Mul(&k, h)
+		keep := mat.NewDense(size, size, nil)
+		for i := range size {
+			keep.Set(i, i, 1)
+		}
+		keep.Sub(keep, &kh)
+		want.Product(keep, p, keep.T())
+		krk.Product(&k, r, k.T())
+		want.Add(&want, &krk)
+		if b.correct(&w, moving); differs(&b.cov, &want) > 1e-9 {
+			rt.Fatalf("the covariance after a pose is off by %.3g", differs(&b.cov, &want))
 		}
 	})
 }

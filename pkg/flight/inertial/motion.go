@@ -12,7 +12,6 @@ package inertial
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"vnd/pkg/core/quad"
@@ -44,11 +43,20 @@ func (m *matrix) general() blas64.General {
 	return blas64.General{Rows: size, Cols: size, Stride: size, Data: m[:]}
 }
 
-// put writes s times a block at a row and a column.
-func (m *matrix) put(row, column int, s float64, block *so3.Mat3) {
-	for i := range 3 {
-		for j := range 3 {
-			m[(row+i)*size+column+j] = s * block[i][j]
+func (m *matrix) row(i int) *[size]float64 { return (*[size]float64)(m[i*size:]) }
+
+// combine adds three rows of m, each by its weight, to a row.
+func (m *matrix) combine(to *[size]float64, at int, by *[3]float64) {
+	a, b, c := m.row(at), m.row(at+1), m.row(at+2)
+	for j := range to {
+		to[j] += by[0]*a[j] + by[1]*b[j] + by[2]*c[j]
+	}
+}
+
+func (m *matrix) transpose() {
+	for i := range size {
+		for j := range i {
+			m[i*size+j], m[j*size+i] = m[j*size+i], m[i*size+j]
 		}
 	}
 }
@@ -93,38 +101,75 @@ func (m *motion) step(s *Imu, dt float64) {
 	}
 }
 
-// jacobian fills f with ∂(error after step)/∂(error before), at the motion before.
-func (m *motion) jacobian(s *Imu, dt float64, f *matrix) {
-	clear(f[:])
-	f.addDiagonal(0, size, 1)
+// transition is F = ∂(error after step)/∂(error before) by its blocks: most of F is zero. What a step adds to the
+// position is half of what it adds to the velocity, for its length.
+type transition struct {
+	dt                       float64
+	byTurn, byGyro, byAccel  so3.Mat3 // of the velocity
+	turned, turnByGyro       so3.Mat3 // of the attitude
+	accelTurned, accelByGyro so3.Mat3 // of the accelerometer's bias
+}
+
+// jacobian is that of a step at the motion before it.
+func (m *motion) jacobian(s *Imu, dt float64) (f transition) {
 	rates, force := s.Rates.Sub(m.gyroBias), s.Force.Sub(m.accelBias)
 	half := so3.Exp(rates.Scale(dt / 2)).Mat3()
 	r := m.Q.Mat3().Mul(half)
-	hat := so3.Hat(force)
-	pushed := r.Mul(hat)
-	byTurn, jh := pushed.Mul(half.T()), rightJacobian(rates.Scale(dt/2))
-	byGyro := pushed.Mul(jh)
-	f.addBlockDiagonal(atPosition, atVelocity, dt)
-	f.put(atVelocity, atTurn, -dt, &byTurn)
-	f.put(atVelocity, atGyro, dt*dt/2, &byGyro)
-	f.put(atVelocity, atAccel, -dt, &r)
-	f.put(atPosition, atTurn, -dt*dt/2, &byTurn)
-	f.put(atPosition, atGyro, dt*dt*dt/4, &byGyro)
-	f.put(atPosition, atAccel, -dt*dt/2, &r)
-	turned, j := so3.Exp(rates.Scale(-dt)).Mat3(), rightJacobian(rates.Scale(dt))
-	f.put(atTurn, atTurn, 1, &turned)
-	f.put(atTurn, atGyro, -dt, &j)
+	pushed := r.Mul(so3.Hat(force))
+	f.dt = dt
+	f.byTurn = scaled(-dt, pushed.Mul(half.T()))
+	f.byGyro = scaled(dt*dt/2, pushed.Mul(rightJacobian(rates.Scale(dt/2))))
+	f.byAccel = scaled(-dt, r)
+	f.turned = so3.Exp(rates.Scale(-dt)).Mat3()
+	f.turnByGyro = scaled(-dt, rightJacobian(rates.Scale(dt)))
+	f.accelTurned = so3.Identity().Mat3()
 	if m.pushed {
-		byRates := turned.Mul(so3.Hat(m.accelBias)).Mul(rightJacobian(rates.Scale(-dt)))
-		f.put(atAccel, atAccel, 1, &turned)
-		f.put(atAccel, atGyro, -dt, &byRates)
+		f.accelTurned = f.turned
+		f.accelByGyro = scaled(-dt, f.turned.Mul(so3.Hat(m.accelBias)).Mul(rightJacobian(rates.Scale(-dt))))
+	}
+	return f
+}
+
+func scaled(by float64, m so3.Mat3) so3.Mat3 {
+	for i := range m {
+		for j := range m[i] {
+			m[i][j] *= by
+		}
+	}
+	return m
+}
+
+// apply has m be F·m.
+func (f *transition) apply(m *matrix) {
+	var added [3][size]float64 // to the velocity
+	for i := range added {
+		m.combine(&added[i], atTurn, &f.byTurn[i])
+		m.combine(&added[i], atGyro, &f.byGyro[i])
+		m.combine(&added[i], atAccel, &f.byAccel[i])
+		p, v := m.row(atPosition+i), m.row(atVelocity+i)
+		for j, x := range added[i] {
+			p[j] += f.dt * (v[j] + x/2)
+			v[j] += x
+		}
+	}
+	var turn, accel [3][size]float64
+	for i := range turn {
+		m.combine(&turn[i], atTurn, &f.turned[i])
+		m.combine(&turn[i], atGyro, &f.turnByGyro[i])
+		m.combine(&accel[i], atAccel, &f.accelTurned[i])
+		m.combine(&accel[i], atGyro, &f.accelByGyro[i])
+	}
+	for i := range turn {
+		*m.row(atTurn + i), *m.row(atAccel + i) = turn[i], accel[i]
 	}
 }
 
-func (m *matrix) addBlockDiagonal(row, column int, x float64) {
-	for i := range 3 {
-		m[(row+i)*size+column+i] += x
-	}
+// carry has a covariance p be F·p·Fᵀ.
+func (f *transition) carry(p *matrix) {
+	f.apply(p)
+	p.transpose() // p·Fᵀ
+	f.apply(p)
+	p.symmetric()
 }
 
 // add moves the motion by an error: x ⊞ δ.
@@ -163,19 +208,10 @@ type belief struct {
 	cov matrix
 }
 
-// work is what a step of the filter needs besides; its memory is reused.
-type work struct {
-	f, product matrix
-	pose       poseWork
-}
-
-// step carries belief and covariance on for dt seconds under one sample.
-func (b *belief) step(s *Imu, dt float64, n *Noise, w *work) {
-	b.jacobian(s, dt, &w.f)
-	f, p, cov := w.f.general(), w.product.general(), b.cov.general()
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f, cov, 0, p)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, p, f, 0, cov)
-	b.cov.symmetric()
+// step carries belief and covariance on for dt seconds under one sample, and returns how.
+func (b *belief) step(s *Imu, dt float64, n *Noise) transition {
+	f := b.jacobian(s, dt)
+	f.carry(&b.cov)
 	b.cov.addDiagonal(atPosition, 3, n.Drift*n.Drift*dt)
 	b.cov.addDiagonal(atVelocity, 3, n.Accel*n.Accel*dt)
 	b.cov.addDiagonal(atTurn, 3, n.Gyro*n.Gyro*dt)
@@ -183,6 +219,7 @@ func (b *belief) step(s *Imu, dt float64, n *Noise, w *work) {
 	b.cov.addDiagonal(atAccel, 3, n.AccelWalk*n.AccelWalk*dt)
 	b.motion.step(s, dt)
 	b.t += dt
+	return f
 }
 
 // pushedAnew has the push be uncertain by so many m/s² more, and the velocity by what it gained of that in so

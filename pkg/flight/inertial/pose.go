@@ -30,15 +30,11 @@ const poseSize = 6 // position, then attitude in the body
 
 // poseWork is the memory of a correction.
 type poseWork struct {
-	r     [poseSize]float64            // innovation
-	y     [poseSize]float64            // it, by the factor of its covariance
-	h     [poseSize * size]float64     // ∂r/∂(error), without its sign
-	ph    [size * poseSize]float64     // P·Hᵀ, then the gain
-	noise [poseSize * poseSize]float64 // R
-	s     [poseSize * poseSize]float64 // its covariance, then the Cholesky factor
-	d     [size]float64
-	keep  matrix // 1 − K·H
-	kr    [size * poseSize]float64
+	r  [poseSize]float64            // innovation
+	y  [poseSize]float64            // it, by the factor of its covariance
+	h  [poseSize * size]float64     // ∂r/∂(error), without its sign
+	ph [size * poseSize]float64     // P·Hᵀ, then W
+	s  [poseSize * poseSize]float64 // its covariance, S, then the factor of that
 }
 
 func general(rows, cols int, data []float64) blas64.General {
@@ -57,8 +53,7 @@ func (b *belief) innovate(z *Pose, mount so3.Vec3, w *poseWork) float64 {
 	dp, turn := z.P.Sub(p), so3.Log(q.Conj().Mul(z.Q))
 	w.r = [poseSize]float64{dp.X, dp.Y, dp.Z, turn.X, turn.Y, turn.Z}
 	b.measure(mount, &w.h)
-	b.noise(&z.Spread, &w.noise)
-	w.s = w.noise
+	b.noise(&z.Spread, &w.s)
 	ph, h, s := general(size, poseSize, w.ph[:]), general(poseSize, size, w.h[:]), general(poseSize, poseSize, w.s[:])
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.cov.general(), h, 0, ph)
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, h, ph, 1, s)
@@ -109,30 +104,29 @@ func (m *motion) noise(s *Spread, out *[poseSize * poseSize]float64) {
 	}
 }
 
-// correct moves the belief by what innovate found, with the covariance in Joseph's form, which is right for any gain.
-// While the velocity is hardly known it says nothing of the delay, whose own gain is then 0 (Schmidt 1966).
-func (b *belief) correct(w *work, moving bool) {
-	x := &w.pose
-	gain := general(size, poseSize, x.ph[:])
-	lower := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: poseSize, Stride: poseSize, Data: x.s[:]}
-	blas64.Trsm(blas.Right, blas.Trans, 1, lower, gain) // P·Hᵀ·L⁻ᵀ
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, lower, gain)
-	if !moving {
-		clear(x.ph[atDelay*poseSize:])
+// correct moves the belief by what innovate found: P − W·Wᵀ, where W·Wᵀ is P·Hᵀ·S⁻¹·H·P. While the velocity is hardly
+// known it says nothing of the delay, whose own gain is then 0 (Schmidt 1966).
+func (b *belief) correct(w *poseWork, moving bool) {
+	lower := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: poseSize, Stride: poseSize, Data: w.s[:]}
+	blas64.Trsm(blas.Right, blas.Trans, 1, lower, general(size, poseSize, w.ph[:]))
+	unmoved := b.cov[atDelay*(size+1)]
+	var d [size]float64
+	for i := range size {
+		mine := (*[poseSize]float64)(w.ph[i*poseSize:])
+		d[i] = dot(mine, &w.y)
+		for j := range i + 1 {
+			x := b.cov[i*size+j] - dot(mine, (*[poseSize]float64)(w.ph[j*poseSize:]))
+			b.cov[i*size+j], b.cov[j*size+i] = x, x
+		}
 	}
-	blas64.Gemv(blas.NoTrans, 1, gain, blas64.Vector{N: poseSize, Inc: 1, Data: x.r[:]}, 0,
-		blas64.Vector{N: size, Inc: 1, Data: x.d[:]})
-	clear(x.keep[:])
-	x.keep.addDiagonal(0, size, 1)
-	keep, product, cov := x.keep.general(), w.product.general(), b.cov.general()
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, gain, general(poseSize, size, x.h[:]), 1, keep)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, keep, cov, 0, product)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, product, keep, 0, cov)
-	kr := general(size, poseSize, x.kr[:])
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, gain, general(poseSize, poseSize, x.noise[:]), 0, kr)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, kr, gain, 1, cov)
-	b.cov.symmetric()
-	b.motion.add(&x.d)
+	if !moving {
+		d[atDelay], b.cov[atDelay*(size+1)] = 0, unmoved
+	}
+	b.motion.add(&d)
+}
+
+func dot(a, b *[poseSize]float64) float64 {
+	return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] + a[3]*b[3] + a[4]*b[4] + a[5]*b[5]
 }
 
 // valid reports whether z is a pose at all.

@@ -36,14 +36,13 @@ type Smoother struct {
 	Noise Noise
 	Gate  float64 // squared Mahalanobis distance from which a pose is not believed that is far off, too
 
-	work           work
-	before, after  []belief // of each row: without its pose, and with it
-	steps          []matrix // ∂(error of a row)/∂(error of the row before)
+	work           poseWork
+	before, after  []belief     // of each row: without its pose, and with it
+	steps          []transition // from the row before to a row
 	believed       []bool
 	loose          []bool // the motion to this row was not believed
 	gain, back, up matrix
-	joint          matrix // of neighbours: cov(x_k, x_{k+1})
-	sums           *sums  // of what FindNoise needs; nil: not wanted
+	sums           *sums // of what FindNoise needs; nil: not wanted
 }
 
 // What is known at the beginning of a flight of which the commands are known, and no IMU: standard deviations.
@@ -60,8 +59,8 @@ const (
 // Run smooths readings, whose times rise; velocity is known roughly at the first. The result is at the times at.
 func (s *Smoother) Run(readings []Reading, at []float64, velocity so3.Vec3) []Smoothed {
 	n := len(readings)
-	s.before, s.after, s.steps, s.believed = make([]belief, n), make([]belief, n), make([]matrix, n), make([]bool, n)
-	s.loose = make([]bool, n)
+	s.before, s.after, s.steps = make([]belief, n), make([]belief, n), make([]transition, n)
+	s.believed, s.loose = make([]bool, n), make([]bool, n)
 	out := make([]Smoothed, n)
 	for lo := 0; lo < n; {
 		hi := s.forward(readings, lo, velocity)
@@ -113,18 +112,18 @@ func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi in
 		}
 		pose := z.Pose
 		pose.Spread = s.Noise.atLeast(pose.Spread)
-		nis := b.innovate(&pose, so3.Vec3{}, &s.work.pose)
-		s.believed[k] = s.loose[k] || nis <= s.Gate || nis > s.Gate && s.work.pose.slight()
+		nis := b.innovate(&pose, so3.Vec3{}, &s.work)
+		s.believed[k] = s.loose[k] || nis <= s.Gate || nis > s.Gate && s.work.slight()
 		switch {
 		case s.believed[k]:
 			b.correct(&s.work, false)
 			off = lo
 		case off == lo:
-			off, first = k, s.work.pose
+			off, first = k, s.work
 		}
 		s.after[k] = b
 		if off > lo && z.T-readings[off].T >= jumped {
-			if s.work.pose.alike(&first) {
+			if s.work.alike(&first) {
 				return off
 			}
 			s.loose[off] = true
@@ -137,8 +136,7 @@ func (s *Smoother) forward(readings []Reading, lo int, velocity so3.Vec3) (hi in
 // ahead is the belief of the row before, carried on to row k.
 func (s *Smoother) ahead(readings []Reading, k int) belief {
 	b, imu := s.after[k-1], Imu{T: readings[k].T, Rates: readings[k-1].Rates, Force: readings[k-1].Force}
-	b.step(&imu, readings[k].T-b.t, &s.Noise, &s.work)
-	s.steps[k] = s.work.f
+	s.steps[k] = b.step(&imu, readings[k].T-b.t, &s.Noise)
 	return b
 }
 
@@ -199,14 +197,16 @@ func (s *Smoother) backward(readings []Reading, lo, hi int) {
 }
 
 // pull fills the gain by which a row follows the next: P·Fᵀ·P'⁻¹. It is false where P' is no covariance.
-func (s *Smoother) pull(b, ahead *belief, f *matrix) bool {
+func (s *Smoother) pull(b, ahead *belief, f *transition) bool {
 	s.up = ahead.cov
 	lower, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: size, Stride: size, Data: s.up[:]})
 	if !ok {
 		return false
 	}
+	s.gain = b.cov
+	f.apply(&s.gain)
+	s.gain.transpose()
 	gain := s.gain.general()
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.cov.general(), f.general(), 0, gain)
 	blas64.Trsm(blas.Right, blas.Trans, 1, lower, gain)
 	blas64.Trsm(blas.Right, blas.NoTrans, 1, lower, gain)
 	return true
@@ -268,15 +268,14 @@ func (s *Smoother) learn(z *Reading, filtered, b, next *belief, k int) {
 	dt := next.t - filtered.t
 	moved.step(&imu, dt)
 	w := next.motion.beyond(&moved)
-	f := s.steps[k+1].general()
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.gain.general(), next.cov.general(), 0, s.joint.general())
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f, s.joint.general(), 0, s.back.general())
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f, b.cov.general(), 0, s.up.general())
+	f := &s.steps[k+1]
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.gain.general(), next.cov.general(), 0, s.back.general())
+	f.apply(&s.back)
+	s.up = b.cov
+	f.carry(&s.up)
 	square := func(at int) (sum float64) {
 		for i := at; i < at+3; i++ {
-			fpf := blas64.Dot(blas64.Vector{N: size, Inc: 1, Data: s.up[i*size:]},
-				blas64.Vector{N: size, Inc: 1, Data: s.steps[k+1][i*size:]})
-			sum += w[i]*w[i] + next.cov[i*size+i] - 2*s.back[i*size+i] + fpf
+			sum += w[i]*w[i] + next.cov[i*size+i] - 2*s.back[i*size+i] + s.up[i*size+i]
 		}
 		return max(0, sum) / dt
 	}
