@@ -508,21 +508,39 @@ func TestSwapAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkTick is four samples at 200 Hz, the latent, the command and its record.
+// BenchmarkTick is four samples of a flight at 200 Hz, its latent, the command and its record.
 func BenchmarkTick(b *testing.B) {
-	f := newClosed(b, defaults(), "a.vnd")
-	f.advance(1, nil)
-	last := f.ticks[len(f.ticks)-1]
-	now, m := last.Stamp, Sample{State: last.State}
+	type arrival struct {
+		Sample
+		at int64
+	}
+	flown := newClosed(b, defaults(), "a.vnd")
+	var samples []arrival
+	flown.advance(10, func(m *Sample) bool {
+		samples = append(samples, arrival{*m, epoch + int64(flown.sim.Time()*1e9)})
+		return true
+	})
+	var f *closed
+	k := len(samples)
 	b.ReportAllocs()
 	for b.Loop() {
-		for range 4 {
-			now += 5e6
-			m.Stamp = now
-			f.loop.AddSample(&m)
+		if k+4 > len(samples) {
+			b.StopTimer()
+			f, k = newClosed(b, defaults(), "a.vnd"), 0
+			b.StartTimer()
 		}
-		f.loop.Tick(now)
+		for _, s := range samples[k : k+4] {
+			f.loop.AddSample(&s.Sample)
+		}
+		f.loop.Tick(samples[k+3].at)
 		f.loop.FinishTick(&f.tick)
+		if t := &flown.ticks[min(k/4+1, len(flown.ticks)-1)]; len(t.Latent) > 0 {
+			f.loop.SetLatent(&Latent{Stamp: f.tick.Stamp, Bundle: t.Bundle, Mean: t.Latent})
+		}
+		k += 4
+	}
+	if s := f.loop.Guard().Stage(); s != guard.Policy {
+		b.Errorf("%v flies, because %v", s, f.tick.Cause)
 	}
 }
 

@@ -101,15 +101,31 @@ type moved struct {
 
 // advance carries a motion on to a later time in a wind (m/s², world).
 func (p *plant) advance(m *motion, until float64, wind so3.Vec3) moved {
+	r := p.learned()
+	return p.carry(m, until, wind, &r)
+}
+
+// learned is the response with what turns showed of it.
+func (p *plant) learned() Response {
 	r := p.response
 	r.turnSooner(p.lead)
-	return p.carry(m, until, wind, &r)
+	return r
 }
 
 // acts is what the commands sent have brought about by a time.
 func (p *plant) acts(at float64) quad.Command {
+	r := p.learned()
+	return p.acting(at, &r)
+}
+
+// acting is that for a response.
+func (p *plant) acting(at float64, r *Response) quad.Command {
 	m := longBefore(at)
-	p.advance(&m, at, so3.Vec3{})
+	n, h := substeps(at - m.at)
+	step := r.step(h)
+	for i := range n {
+		m.act(p.inForce(m.at+float64(i)*h, m.at+float64(i+1)*h, r), &step)
+	}
 	return m.acting
 }
 
@@ -141,8 +157,7 @@ func (p *plant) moves(s *quad.State, from, to float64) (rates, force so3.Vec3) {
 // turning is how the commands sent turn the body from one time to a later one, as the response has it that was written
 // down: mean body rates, rad/s.
 func (p *plant) turning(from, to float64) so3.Vec3 {
-	m := longBefore(from)
-	p.commanded(&m, from)
+	m := motion{from, quad.State{Q: so3.Identity()}, p.acting(from, &p.response)}
 	return p.commanded(&m, to).turned.Scale(1 / (to - from))
 }
 
@@ -152,45 +167,74 @@ func (p *plant) commanded(m *motion, until float64) moved {
 }
 
 func (p *plant) carry(m *motion, until float64, wind so3.Vec3, r *Response) (sum moved) {
-	total := until - m.at
-	if !(total > 0) {
-		return sum
-	}
-	n := min(math.Ceil(total/substep), maxSubsteps)
-	h := total / n
-	for i := range int(n) {
-		from, to := m.at+float64(i)*h, m.at+float64(i+1)*h
-		c := p.held(from-r.RateDelay, to-r.RateDelay)
-		if r.ThrustDelay != r.RateDelay {
-			c.Thrust = p.held(from-r.ThrustDelay, to-r.ThrustDelay).Thrust
-		}
-		c.Rates = c.Rates.Add(p.bias)
-		did := m.follow(c, h, r, wind)
+	n, h := substeps(until - m.at)
+	step := r.step(h)
+	for i := range n {
+		did := m.follow(p.inForce(m.at+float64(i)*h, m.at+float64(i+1)*h, r), &step, wind)
 		sum.turned, sum.gained = sum.turned.Add(did.turned), sum.gained.Add(did.gained)
 		sum.swung += did.swung
 	}
-	m.at = until
+	if n > 0 {
+		m.at = until
+	}
 	return sum
 }
 
-// follow lets what acts approach a command for h seconds in a wind (m/s², world).
-func (m *motion) follow(c quad.Command, h float64, r *Response, wind so3.Vec3) (did moved) {
-	rates, acts := m.acting.Rates.Sub(c.Rates), lag(h, r.RateLag)
-	m.acting.Rates = c.Rates.Add(rates.Scale(acts.left))
-	did.turned = c.Rates.Add(rates.Scale(acts.mean)).Scale(h)
-	did.swung = rates.Dot(rates) * (1 - acts.left*acts.left) / 2
-	did.gained = m.move(m.lift(c.Thrust, h, r.ThrustLag), did.turned, h, r, wind)
+// substeps is how many steps of the integration a time takes, s, and how long each is.
+func substeps(total float64) (n int, h float64) {
+	if !(total > 0) {
+		return 0, 0
+	}
+	steps := min(math.Ceil(total/substep), maxSubsteps)
+	return int(steps), total / steps
+}
+
+// inForce is the mean of the commands that act between two times.
+func (p *plant) inForce(from, to float64, r *Response) quad.Command {
+	c := p.held(from-r.RateDelay, to-r.RateDelay)
+	if r.ThrustDelay != r.RateDelay {
+		c.Thrust = p.held(from-r.ThrustDelay, to-r.ThrustDelay).Thrust
+	}
+	c.Rates = c.Rates.Add(p.bias)
+	return c
+}
+
+// step is one of the integration: its length, s, and what lags leave in it.
+type step struct {
+	h               float64
+	drag, axialDrag float64
+	rates, thrust   lagged
+	squared         lagged // of the thrust's error, squared
+}
+
+func (r *Response) step(h float64) step {
+	return step{h, r.Drag, r.AxialDrag, lag(h, r.RateLag), lag(h, r.ThrustLag), lag(h, r.ThrustLag/2)}
+}
+
+// follow moves a motion on for a step under a command, in a wind (m/s², world).
+func (m *motion) follow(c quad.Command, s *step, wind so3.Vec3) moved {
+	did, thrust := m.act(c, s)
+	did.gained = m.move(thrust, did.turned, s, wind)
 	return did
 }
 
-// lift lets the thrust approach a commanded one for h seconds, and returns its mean until then. It is the rotors' speed
+// act lets what acts approach a command for a step, and returns how the body turns, and the mean thrust.
+func (m *motion) act(c quad.Command, s *step) (did moved, thrust float64) {
+	off := m.acting.Rates.Sub(c.Rates)
+	m.acting.Rates = c.Rates.Add(off.Scale(s.rates.left))
+	did.turned = c.Rates.Add(off.Scale(s.rates.mean)).Scale(s.h)
+	did.swung = off.Dot(off) * (1 - s.rates.left*s.rates.left) / 2
+	return did, m.lift(c.Thrust, s)
+}
+
+// lift lets the thrust approach a commanded one for a step, and returns its mean until then. It is the rotors' speed
 // that lags, whose square the thrust is: one that goes up and down pulls less in the mean than is commanded.
-func (m *motion) lift(command, h, constant float64) (mean float64) {
+func (m *motion) lift(command float64, s *step) (mean float64) {
 	speed := math.Sqrt(max(command, 0))
-	off, once, twice := math.Sqrt(max(m.acting.Thrust, 0))-speed, lag(h, constant), lag(h, constant/2)
-	now := speed + off*once.left
+	off := math.Sqrt(max(m.acting.Thrust, 0)) - speed
+	now := speed + off*s.thrust.left
 	m.acting.Thrust = now * now
-	return speed*speed + 2*speed*off*once.mean + off*off*twice.mean
+	return speed*speed + 2*speed*off*s.thrust.mean + off*off*s.squared.mean
 }
 
 // lagged is what a lag of first order leaves of an error: after some time, and in the mean until then.
@@ -215,11 +259,11 @@ func share(h, lag float64) float64 {
 	return 1 - math.Exp(-h/lag)
 }
 
-// move moves the body for h seconds under a thrust while it turns, and returns what its velocity gained.
-func (m *motion) move(thrust float64, turned so3.Vec3, h float64, r *Response, wind so3.Vec3) so3.Vec3 {
-	s := &m.state
+// move moves the body for a step under a thrust while it turns, and returns what its velocity gained.
+func (m *motion) move(thrust float64, turned so3.Vec3, by *step, wind so3.Vec3) so3.Vec3 {
+	s, h := &m.state, by.h
 	up := s.Q.Mul(so3.Exp(turned.Scale(0.5))).ZAxis()
-	resisted := s.V.Scale(r.Drag).Add(up.Scale((r.AxialDrag - r.Drag) * s.V.Dot(up)))
+	resisted := s.V.Scale(by.drag).Add(up.Scale((by.axialDrag - by.drag) * s.V.Dot(up)))
 	a := up.Scale(thrust).Add(wind).Sub(so3.Vec3{Z: quad.Gravity}).Sub(resisted)
 	gained := a.Scale(h)
 	s.P = s.P.Add(s.V.Scale(h)).Add(gained.Scale(h / 2))

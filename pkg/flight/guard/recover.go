@@ -30,12 +30,13 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	r := g.config.Response
 	delay := max(r.ThrustDelay, r.RateDelay)
 	r.ThrustLag, r.RateLag = recoveryLag*r.ThrustLag, recoveryLag*r.RateLag
+	whole := r.step(substep)
 	for t := 0.0; t < delay+recoveryTick-1e-9; t += substep { // what is on its way already, then the command
 		acts := c
 		if t < delay {
 			acts = g.sent
 		}
-		m.follow(acts, substep, &r, g.belief.wind)
+		m.follow(acts, &whole, g.belief.wind)
 	}
 	if cause := g.endangered(&m.state); cause != None {
 		return cause
@@ -47,6 +48,7 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 	to := quad.Reference{P: g.placeToHold(&m.state), Yaw: m.state.Q.Yaw()}
 	late := min(int(delay/recoveryStep), recoveryQueue-1) // whole steps, and the rest of one
 	first := min(delay-float64(late)*recoveryStep, recoveryStep)
+	begin, rest := r.step(first), r.step(recoveryStep-first)
 	var queue [recoveryQueue]quad.Command // that do not act yet, the next first
 	for i := range queue {
 		queue[i] = c
@@ -55,8 +57,8 @@ func (g *Guard) recoverable(c quad.Command, now float64) Cause {
 		acts := queue[0]
 		copy(queue[:late], queue[1:late+1])
 		queue[late] = law.Track(float64(k)*recoveryStep, &m.state, &to)
-		m.follow(acts, first, &r, g.belief.wind)
-		m.follow(queue[0], recoveryStep-first, &r, g.belief.wind)
+		m.follow(acts, &begin, g.belief.wind)
+		m.follow(queue[0], &rest, g.belief.wind)
 		s := &m.state
 		if cause := g.endangered(s); cause != None {
 			return cause
