@@ -29,6 +29,7 @@ type Runner struct {
 	push      so3.Vec3                      // newest one, m/s² in the world
 	recent    recent                        // of which it is
 	swing     swing                         // what of it the policy does not see
+	arrival   arrival                       // whether the robot holds a place
 	hiding    hiding                        // whether it should see what moves
 	at        func(float64) *quad.Reference // of ahead, around the robot and moved
 	relative  quad.Reference                // what it returned last

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 
+	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 )
 
@@ -15,11 +16,29 @@ type swing struct {
 	calm  so3.Vec3               // the same at Push.Calm
 	mean  so3.Vec3               // the same at swingMean
 	moves [2 * slowRows]so3.Vec3 // what goes beyond the mean: a ring
+	held  [2 * slowRows]bool     // whether the robot held a place in each of those rows
 	rows  int                    // that came in
 	power float64                // mean square of moves; all means are over swingMemory
-	half  [rhythms]float64       // mean product of moves half a period apart, of each rhythm
-	whole [rhythms]float64       // the same of a period
-	next  float64                // the same of moves Push.Mean apart
+	next  float64                // mean product of moves Push.Mean apart
+	half  [rhythms]pairs         // moves half a period apart, of each rhythm, where a place is held
+	whole [rhythms]pairs         // the same of a period
+	sure  float64                // s for which it goes on to be a swing, for it was one
+	found float64                // how much of a swing it is, 0 to 1
+}
+
+// pairs of moves in two rows: means of their product, and of their squares.
+type pairs struct {
+	product, square float64
+	weight          float64 // how much of the memory they are
+}
+
+// alike is 1 of pairs that are the same, −1 of opposite ones, and 0 where there are few.
+func (p *pairs) alike() float64 {
+	const few = 0.05
+	if !(p.square > 0 && p.weight > few) {
+		return 0
+	}
+	return p.product / p.square
 }
 
 // Rhythms have half periods of .3, .4 … 1.2 s: those of loads on cables of 10 cm to 1.4 m, and of slow limit cycles.
@@ -29,11 +48,14 @@ const (
 	halfStep    = 0.1 // s
 	swingMean   = 2.0 // rad/s
 	swingMemory = 4   // s
+	swingStays  = 30  // s, for which what was a swing is hidden: a load goes on where steps hide its rhythm
+	swingLeaves = 5   // s of them, in which it is shown again by degrees
 	slowRows    = 128 // of half a period, at most
 )
 
-// add takes the push of a row, dt seconds after the last one, as it is followed at Push.Rate.
-func (w *swing) add(k *Push, push so3.Vec3, dt float64) {
+// add takes the push of a row, dt seconds after the last one, as it is followed at Push.Rate, and whether the robot
+// holds a place. On its way to one what moves is of the way: weak motors fall short in each step.
+func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool) {
 	if k.Swing == 0 && k.Calm == 0 {
 		return
 	}
@@ -42,34 +64,49 @@ func (w *swing) add(k *Push, push so3.Vec3, dt float64) {
 	follow(&w.calm, k.Calm)
 	follow(&w.mean, swingMean)
 	move := push.Sub(w.mean)
-	w.moves[w.rows%len(w.moves)] = move
+	w.moves[w.rows%len(w.moves)], w.held[w.rows%len(w.held)] = move, holds
 	keep := math.Exp(-dt / swingMemory)
 	average := func(of *float64, x float64) { *of = x + keep*(*of-x) }
 	average(&w.power, move.Dot(move))
-	average(&w.next, move.Dot(w.before(k.rows(dt))))
+	before, _ := w.before(k.rows(dt))
+	average(&w.next, move.Dot(before))
+	pair := func(of *pairs, rows int) {
+		var product, square, weight float64
+		if before, held := w.before(rows); holds && held {
+			product, square, weight = move.Dot(before), (move.Dot(move)+before.Dot(before))/2, 1
+		}
+		average(&of.product, product)
+		average(&of.square, square)
+		average(&of.weight, weight)
+	}
 	for i := range rhythms {
 		rows := int((fastestHalf+halfStep*float64(i))/dt + 0.5)
-		average(&w.half[i], move.Dot(w.before(rows)))
-		average(&w.whole[i], move.Dot(w.before(2*rows)))
+		pair(&w.half[i], rows)
+		pair(&w.whole[i], 2*rows)
 	}
+	const gusts, swings, sure = 0.3, 0.5, 0.55
+	share := w.share()
+	if w.sure = max(0, w.sure-dt); share > sure {
+		w.sure = swingStays
+	}
+	w.found = min(max((share-gusts)/(swings-gusts), w.sure/swingLeaves, 0), 1)
 	w.rows++
 }
 
-// before is the move so many rows before the newest one, nothing where there was none or it is forgotten.
-func (w *swing) before(rows int) (move so3.Vec3) {
+// before is the move so many rows before the newest one, and whether a place was held then; nothing where there was
+// none or it is forgotten.
+func (w *swing) before(rows int) (move so3.Vec3, held bool) {
 	if rows > w.rows || rows >= len(w.moves) {
-		return move
+		return move, false
 	}
-	return w.moves[(w.rows-rows)%len(w.moves)]
+	at := (w.rows - rows) % len(w.moves)
+	return w.moves[at], w.held[at]
 }
 
 // share is how much of what moves comes and goes at one rhythm: of a pure one 1, of gusts about 0 and hardly ever .4.
 func (w *swing) share() (share float64) {
-	if !(w.power > 0) {
-		return 0
-	}
 	for i := range rhythms {
-		share = max(share, (w.whole[i]-w.half[i])/(2*w.power))
+		share = max(share, (w.whole[i].alike()-w.half[i].alike())/2)
 	}
 	return share
 }
@@ -97,9 +134,34 @@ func (w *swing) of(k *Push, push so3.Vec3, hidden float64) so3.Vec3 {
 // hidden is how much of what comes and goes a policy does not see in hover, from 0 to 1. Along a path it sees all:
 // there most of it is of the path, as weak motors fall short in each turn.
 func (w *swing) hidden(k *Push, speed float64) float64 {
-	const gusts, swings = 0.3, 0.5
 	if k.Swing == 0 {
 		return 0
 	}
-	return min(max((w.share()-gusts)/(swings-gusts), 0), 1) * max(0, 1-speed/pathSpeed)
+	return w.found * max(0, 1-speed/pathSpeed)
+}
+
+// arrival tells a robot that holds a place from one on its way there. The zero value has not arrived.
+type arrival struct {
+	goal  so3.Vec3 // m
+	moved float64  // s since that moved last
+	there float64  // s for which the robot has been near it, or should have been
+}
+
+// step takes what is ahead of a robot at a place, dt seconds later, and reports whether it holds a place.
+func (a *arrival) step(ahead []quad.Reference, p so3.Vec3, dt float64) bool {
+	const (
+		near    = 0.1 // m
+		arrives = 2.0 // s, in which it gets near a goal that has moved
+		settles = 1.0 // s, in which what it does there comes to rest
+	)
+	goal := ahead[0].P
+	if goal.Sub(a.goal).Norm() > pathSpeed*dt || ahead[len(ahead)-1].P.Sub(goal).Norm() > near {
+		a.moved, a.there = 0, 0
+	}
+	a.goal = goal
+	a.moved += dt
+	if a.there += dt; a.moved < arrives && goal.Sub(p).Norm() > near {
+		a.there = 0
+	}
+	return a.there > settles
 }
