@@ -66,7 +66,7 @@ func (c *comparison) round(ctx context.Context, lo, hi int) error {
 			return errs[i]
 		}
 		for _, f := range flights[i] {
-			c.figures[p.who] = append(c.figures[p.who], c.gate.Config.measure(f, c.settle))
+			c.figures[p.who] = append(c.figures[p.who], c.gate.Config.Measure(f, c.settle))
 		}
 	}
 	return nil
@@ -143,10 +143,10 @@ func (c *comparison) judge() {
 	}
 }
 
-// trips counts the flights in which the guard takes over: crashes, and commands that stand at a limit for too long.
+// trips counts the flights in which the guard takes over.
 func (c *comparison) trips(who int) (n int) {
-	for _, f := range c.figures[who] {
-		if f.Crashes > 0 || f.Saturated > c.gate.Config.Saturation {
+	for i := range c.figures[who] {
+		if c.gate.Config.TakesOver(&c.figures[who][i]) {
 			n++
 		}
 	}

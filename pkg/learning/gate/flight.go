@@ -45,11 +45,14 @@ type Figures struct {
 	Missed string `json:"missed,omitempty"` // the first, in words
 }
 
+// TakesOver reports whether the guard takes over in a flight: it crashes, or a command stands at a limit for too long.
+func (c *Config) TakesOver(f *Figures) bool { return f.Crashes > 0 || f.Saturated > c.Saturation }
+
 // atLimit is how close to a limit a command stands at it, in half its range.
 const atLimit = 0.02
 
-// measure returns the figures of a flight from settle seconds on; saturation counts from its start.
-func (c *Config) measure(f *Flight, settle float64) Figures {
+// Measure returns the figures of a flight from settle seconds on; saturation counts from its start.
+func (c *Config) Measure(f *Flight, settle float64) Figures {
 	out := Figures{Crash: f.Crash}
 	from := int(settle/f.Dt + 0.5)
 	if from >= len(f.Errors) {

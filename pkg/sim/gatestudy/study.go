@@ -49,7 +49,7 @@ type Judged struct {
 
 // Truth is how a policy flies the true robot.
 type Truth struct {
-	Error   float64 `json:"error_m"` // mean; a crash counts as 4 m
+	Error   float64 `json:"error_m"` // mean; a crash counts as 4 m, and so does a flight that the guard takes over
 	Crashes int     `json:"crashes"`
 	Rate    float64 `json:"rate_per_s"` // RMS change of the commands, in half their ranges per second
 }
@@ -249,41 +249,27 @@ func (s *study) judgeOf(w sim.World) *closedloop.Judge {
 // met is the strength of the winds of the study, m/s².
 const met = 2
 
-// truth flies a policy n times on the true robot.
+// truth flies a policy n times on the true robot. Flights that the guard takes over count as crashes.
 func (s *study) truth(ctx context.Context, b *bundle.Bundle, n int) (t Truth, err error) {
 	j := s.judgeOf(s.world)
 	j.Exactly = true
-	const apart, settle, crash = 1 << 40, 2, 4 // from the gate's trials; s; m
+	var c gate.Config
+	param.Default(&c)
+	const apart = 1 << 40 // from the gate's trials
 	for k := range n {
-		f, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})
+		flight, err := j.Fly(ctx, b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})
 		if err != nil {
 			return t, err
 		}
-		from, e := int(settle/f.Dt), 0.
-		if len(f.Errors) <= from {
-			from = 0
-		}
-		for _, x := range f.Errors[from:] {
-			e += x / float64(len(f.Errors)-from)
-		}
-		if f.Crash != "" {
-			e = max(e, crash)
+		f := c.Measure(flight, c.Canary.Settle)
+		if c.TakesOver(&f) {
+			f.Error = max(f.Error, c.CrashError)
 			t.Crashes++
 		}
-		t.Error += e / float64(n)
-		t.Rate = max(t.Rate, rate(f.Actions[from:], f.Dt))
+		t.Error += f.Error / float64(n)
+		t.Rate = max(t.Rate, f.Rate)
 	}
 	return t, nil
-}
-
-func rate(u [][]float64, dt float64) float64 {
-	sum := 0.
-	for i := range max(1, len(u)) - 1 {
-		for j := range u[i] {
-			sum += (u[i+1][j] - u[i][j]) * (u[i+1][j] - u[i][j])
-		}
-	}
-	return math.Sqrt(sum/float64(max(1, len(u)-1))) / dt
 }
 
 // worsen adds a policy that errs more than another one by a factor, found by bisection; none where the worsening does
