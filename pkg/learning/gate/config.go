@@ -26,6 +26,6 @@ type Shadow struct {
 
 // Canary sizes the canary flights, whose length is the judge's.
 type Canary struct {
-	Flights int     `param:"flights" default:"34" min:"2" max:"10000" doc:"pairs of flights"`
+	Flights int     `param:"flights" default:"68" min:"2" max:"10000" doc:"pairs of flights"`
 	Settle  float64 `param:"settle" default:"2.0" min:"0" max:"60" unit:"s" doc:"beginning of a flight in which errors and changes of the commands do not count"`
 }

@@ -114,7 +114,7 @@ func TestCommandsAndCrashes(t *testing.T) {
 		"saturates less":      {func() *gate.Flight { return stuck(40) }, func() *gate.Flight { return stuck(50) }, ""},
 		"crashes": {crash, of(5),
 			"crash in flight 1, where the current bundle does not crash: hit the ground"},
-		"both crash":         {crash, crash, "crashes in 34 of 34 flights, as the current bundle does in 34"},
+		"both crash":         {crash, crash, "crashes in 68 of 68 flights, as the current bundle does in 68"},
 		"crashes no longer":  {of(0.1), crash, ""},
 		"numbers not finite": {lost, of(0.1), "its numbers were not finite"},
 		"an empty flight": {func() *gate.Flight { return &gate.Flight{Dt: dt, Crash: "no start"} },
@@ -202,7 +202,7 @@ func TestMissesAreCounted(t *testing.T) {
 		crashes            bool // instead of misses, of the current bundle
 		want               string
 	}{
-		"misses more":             {3, 2, false, "its task in 3 of 34 flights, at most 2 are allowed: stands"},
+		"misses more":             {3, 2, false, "its task in 3 of 68 flights, at most 2 are allowed: stands"},
 		"misses as often":         {2, 2, false, ""},
 		"misses no longer":        {0, 34, false, ""},
 		"ends nothing by a crash": {3, 3, true, ""},
