@@ -19,6 +19,9 @@ const brief = `loop:
 
 // TestAblatePolicies: policies of one model are trained and flown, each with randomness of its own, and the same again.
 func TestAblatePolicies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains three times, for a minute without C")
+	}
 	config := filepath.Join(t.TempDir(), "brief.yaml")
 	if err := os.WriteFile(config, []byte(brief), 0o600); err != nil {
 		t.Fatal(err)
