@@ -165,6 +165,9 @@ func TestTabulate(t *testing.T) {
 	if a := Compare(rows, 0); !math.IsInf(a.Ratios[1], 1) || a.Equal != 1 || a.Worst != 1 {
 		t.Errorf("L1 against the others %+v", a)
 	}
+	if a := Compare(rows[:1], 0); len(a.Ratios) != 0 {
+		t.Errorf("L1 against nobody %+v", a)
+	}
 }
 
 // Half of the seeds crashed: that is a crash, and no mean of one with a flight.

@@ -76,17 +76,18 @@ func Compare(rows []TableRow, row int, without ...string) (a Against) {
 	without = append(without, rows[row].Method)
 	most := math.Inf(-1)
 	for j, c := range rows[row].Cells {
-		ratio := math.Inf(1)
-		if i := best(rows, j, without); i >= 0 {
-			o := rows[i].Cells[j]
-			if c.Median < math.MaxFloat64 {
-				ratio = c.Median / o.Median
-			} else if o.Median == math.MaxFloat64 {
-				continue
-			}
-			if c.Median <= max(o.Median, o.Most) && c.Median < math.MaxFloat64 {
-				a.Equal++
-			}
+		i := best(rows, j, without)
+		if i < 0 {
+			break // nobody else flew
+		}
+		o, ratio := rows[i].Cells[j], math.Inf(1)
+		if c.Median < math.MaxFloat64 {
+			ratio = c.Median / o.Median
+		} else if o.Median == math.MaxFloat64 {
+			continue
+		}
+		if c.Median <= max(o.Median, o.Most) && c.Median < math.MaxFloat64 {
+			a.Equal++
 		}
 		a.Ratios = append(a.Ratios, ratio)
 		if ratio > most {
