@@ -32,9 +32,8 @@ type pairs struct {
 	weight          float64 // how much of the memory they are
 }
 
-// alike is 1 of pairs that are the same, −1 of opposite ones, and 0 where there are few.
-func (p *pairs) alike() float64 {
-	const few = 0.05
+// alike is 1 of pairs that are the same, −1 of opposite ones, and 0 where they are no more than few of the memory.
+func (p *pairs) alike(few float64) float64 {
 	if !(p.square > 0 && p.weight > few) {
 		return 0
 	}
@@ -85,8 +84,9 @@ func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool) {
 		pair(&w.whole[i], 2*rows)
 	}
 	const gusts, swings, sure = 0.3, 0.5, 0.55
-	share := w.share()
-	if w.sure = max(0, w.sure-dt); share > sure {
+	const few, enough = 0.05, 0.1 // of the memory: .2 s and .4 s
+	share := w.share(few)
+	if w.sure = max(0, w.sure-dt); w.share(enough) > sure {
 		w.sure = swingStays
 	}
 	w.found = min(max((share-gusts)/(swings-gusts), w.sure/swingLeaves, 0), 1)
@@ -104,9 +104,10 @@ func (w *swing) before(rows int) (move so3.Vec3, held bool) {
 }
 
 // share is how much of what moves comes and goes at one rhythm: of a pure one 1, of gusts about 0 and hardly ever .4.
-func (w *swing) share() (share float64) {
+// Of a few rows it says little.
+func (w *swing) share(few float64) (share float64) {
 	for i := range rhythms {
-		share = max(share, (w.whole[i].alike()-w.half[i].alike())/2)
+		share = max(share, (w.whole[i].alike(few)-w.half[i].alike(few))/2)
 	}
 	return share
 }

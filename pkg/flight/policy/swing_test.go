@@ -99,7 +99,7 @@ func TestStepsAreNoSwing(t *testing.T) {
 				push = push.Add(felt.Sub(push).Scale(1 - math.Exp(-k.Rate*dt)))
 				w.add(&k, push, dt, a.step(ahead, place, dt))
 				if at > 10 {
-					most = max(most, w.share())
+					most = max(most, w.share(0))
 				}
 			}
 			if most < c.least || most > c.most {
@@ -125,7 +125,7 @@ func TestSwingStaysHidden(t *testing.T) {
 		w.add(&k, push, dt, true)
 		hidden := w.hidden(&k, 0)
 		if at > 5 && at < swings+15 && hidden < 1 || at > swings+fades+swingStays && hidden > 0 {
-			t.Fatalf("%.2f is hidden after %.1f s, a share of %.2f", hidden, at, w.share())
+			t.Fatalf("%.2f is hidden after %.1f s, a share of %.2f", hidden, at, w.share(0))
 		}
 	}
 }
