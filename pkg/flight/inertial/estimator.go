@@ -342,10 +342,19 @@ func (e *Estimator) advance(b *belief, to float64) {
 	}
 }
 
-// atLeast is a pose's spread, where its message has one and it is more than the parameters'.
+// What a pose may err by that says nothing: beyond it float64 does not hold what a precise one adds.
+const (
+	vaguePosition = 1e3     // m
+	vagueAttitude = math.Pi // rad
+)
+
+// atLeast is a pose's spread, where its message has one and it is more than the parameters', and no more than vague.
 func (n *Noise) atLeast(s Spread) Spread {
-	most := func(v so3.Vec3, x float64) so3.Vec3 { return so3.Vec3{X: max(v.X, x), Y: max(v.Y, x), Z: max(v.Z, x)} }
-	return Spread{most(s.Position, n.Position), most(s.Attitude, n.Attitude)}
+	within := func(v so3.Vec3, least, most float64) so3.Vec3 {
+		in := func(x float64) float64 { return min(max(x, least), most) }
+		return so3.Vec3{X: in(v.X), Y: in(v.Y), Z: in(v.Z)}
+	}
+	return Spread{within(s.Position, n.Position, vaguePosition), within(s.Attitude, n.Attitude, vagueAttitude)}
 }
 
 // Phase says how far it is, and Trouble what is wrong, if anything is.

@@ -226,3 +226,12 @@ func TestAnyStream(t *testing.T) {
 		}
 	})
 }
+
+// TestVaguePoses: what says that it does not know how far it errs counts as hardly anything.
+func TestVaguePoses(t *testing.T) {
+	n := Noise{Position: 0.003, Attitude: 0.003}
+	far := so3.Vec3{X: 1e9, Y: 1e9, Z: 1e9}
+	if s := n.atLeast(Spread{far, far}); s.Position.Norm() > 2*vaguePosition || s.Attitude.Norm() > 2*vagueAttitude {
+		t.Errorf("%+v", s)
+	}
+}

@@ -46,8 +46,8 @@ func (m *motion) expected(mount so3.Vec3) (p so3.Vec3, q so3.Quat) {
 	return m.P.Sub(m.Q.Rotate(mount)), m.Q
 }
 
-// innovate fills r, H, R and the factor of S for a pose, and returns its Mahalanobis distance, squared: NaN where S is
-// none.
+// innovate fills r, y, H, P·Hᵀ and the factor of S for a pose, and returns its Mahalanobis distance, squared: NaN where
+// S is none.
 func (b *belief) innovate(z *Pose, mount so3.Vec3, w *poseWork) float64 {
 	p, q := b.expected(mount)
 	dp, turn := z.P.Sub(p), so3.Log(q.Conj().Mul(z.Q))

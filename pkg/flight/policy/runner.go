@@ -260,6 +260,7 @@ func (f *Runner) Reset() {
 func (f *Runner) ResetActions() {
 	f.resetPast()
 	f.push, f.recent, f.swing, f.transfer = so3.Vec3{}, recent{}, swing{}, transfer{}
+	f.arrival = arrival{}
 	if f.sensor != nil {
 		f.sensor.reset()
 	}

@@ -86,7 +86,7 @@ func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool) {
 	const gusts, swings, sure = 0.3, 0.5, 0.55
 	const few, enough = 0.05, 0.1 // of the memory: .2 s and .4 s
 	share := w.share(few)
-	if w.sure = max(0, w.sure-dt); w.share(enough) > sure {
+	if w.sure = max(0, w.sure-dt); holds && w.share(enough) > sure {
 		w.sure = swingStays
 	}
 	w.found = min(max((share-gusts)/(swings-gusts), w.sure/swingLeaves, 0), 1)
@@ -143,8 +143,8 @@ func (w *swing) hidden(k *Push, speed float64) float64 {
 
 // arrival tells a robot that holds a place from one on its way there. The zero value has not arrived.
 type arrival struct {
-	goal  so3.Vec3 // m
-	moved float64  // s since that moved last
+	goal  so3.Vec3 // m, where it was when it moved last
+	moved float64  // s since then
 	there float64  // s for which the robot has been near it, or should have been
 }
 
@@ -156,10 +156,9 @@ func (a *arrival) step(ahead []quad.Reference, p so3.Vec3, dt float64) bool {
 		settles = 1.0 // s, in which what it does there comes to rest
 	)
 	goal := ahead[0].P
-	if goal.Sub(a.goal).Norm() > pathSpeed*dt || ahead[len(ahead)-1].P.Sub(goal).Norm() > near {
-		a.moved, a.there = 0, 0
+	if goal.Sub(a.goal).Norm() > near || ahead[len(ahead)-1].P.Sub(goal).Norm() > near {
+		a.goal, a.moved, a.there = goal, 0, 0
 	}
-	a.goal = goal
 	a.moved += dt
 	if a.there += dt; a.moved < arrives && goal.Sub(p).Norm() > near {
 		a.there = 0

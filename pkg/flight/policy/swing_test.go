@@ -129,3 +129,55 @@ func TestSwingStaysHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestGustsAreNoSwing: of forty half minutes of gusts, from the first second on, hardly one is hidden for long.
+func TestGustsAreNoSwing(t *testing.T) {
+	const dt, seconds, rate, flights = 0.02, 30.0, 3.0, 40
+	taken := 0
+	for n := range flights {
+		rng := rand.New(rand.NewPCG(uint64(n), 7))
+		var k Push
+		param.Default(&k)
+		var w swing
+		var gust, push so3.Vec3
+		for range int(seconds / dt) {
+			white := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+			gust = gust.Scale(1 - rate*dt).Add(white.Scale(math.Sqrt(2 * rate * dt)))
+			push = push.Add(gust.Sub(push).Scale(1 - math.Exp(-k.Rate*dt)))
+			w.add(&k, push, dt, true)
+		}
+		if w.sure > 0 {
+			taken++
+		}
+	}
+	if taken > 1 {
+		t.Errorf("%d of %d are taken for a swing", taken, flights)
+	}
+}
+
+// TestArrival: a goal that shakes by some millimetres stands still, one that moves on does not.
+func TestArrival(t *testing.T) {
+	const dt = 0.02
+	for name, c := range map[string]struct {
+		goal func(t float64) float64
+		far  float64 // m, of the robot from it
+		want bool
+	}{
+		"shakes":             {func(t float64) float64 { return 0.005 * math.Sin(50*t) }, 0, true},
+		"moves on":           {func(t float64) float64 { return 0.5 * t }, 0, false},
+		"stepped before 1 s": {func(t float64) float64 { return math.Copysign(0.5, t-3.5) }, 0, false},
+		"swings far about":   {func(float64) float64 { return 0 }, 0.5, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var a arrival
+			holds := false
+			for i := range int(4 / dt) {
+				goal := so3.Vec3{X: c.goal(float64(i) * dt)}
+				holds = a.step([]quad.Reference{{P: goal}}, goal.Add(so3.Vec3{Y: c.far}), dt)
+			}
+			if holds != c.want {
+				t.Errorf("holds a place: %v", holds)
+			}
+		})
+	}
+}
