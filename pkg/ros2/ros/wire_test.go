@@ -104,7 +104,11 @@ func useRobot(t *testing.T, c *ros.Context, env []string) {
 		t.Fatal(err)
 	}
 	spin(t, c, 0)
-	knock(t, pub, poses)
+	knock(t, func() {
+		if err := pub.Publish(&geometrymsgs.PoseStamped{}); err != nil {
+			t.Fatal(err)
+		}
+	}, poses)
 	for i := range 10 {
 		m := geometrymsgs.PoseStamped{}
 		m.Header.FrameID, m.Pose.Position.X = "world", float64(i)
@@ -119,18 +123,16 @@ func useRobot(t *testing.T, c *ros.Context, env []string) {
 	changeState(t, ctx, n)
 }
 
-// knock publishes until something comes back: the other side may match later than this one.
-func knock(t *testing.T, pub *ros.Publisher[geometrymsgs.PoseStamped], poses <-chan geometrymsgs.PoseStamped) {
+// knock has the other side send until something comes: it may match later than this one.
+func knock[T any](t *testing.T, ask func(), answers <-chan T) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if err := pub.Publish(&geometrymsgs.PoseStamped{}); err != nil {
-			t.Fatal(err)
-		}
+		ask()
 		select {
-		case <-poses:
+		case <-answers:
 			for { // the rest of them
 				select {
-				case <-poses:
+				case <-answers:
 				case <-time.After(300 * time.Millisecond):
 					return
 				}
@@ -174,13 +176,16 @@ func changeState(t *testing.T, ctx context.Context, n *ros.Node) {
 	if err := change.WaitForService(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for _, label := range []string{"configure", "activate"} {
+	request := func(label string) {
 		r, err := change.Call(ctx, &lifecyclemsgs.ChangeStateRequest{
 			Transition: lifecyclemsgs.Transition{Label: label}})
 		if err != nil || !r.Success {
 			t.Fatal(label, r, err)
 		}
 	}
+	knock(t, func() { request("configure"); request("cleanup") }, events)
+	request("configure")
+	request("activate")
 	for _, want := range []uint8{10, 2, 13, 3} {
 		if got := receive(t, events); got != want {
 			t.Errorf("state %d, want %d", got, want)
