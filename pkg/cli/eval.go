@@ -55,6 +55,11 @@ func (e *evalCommand) Run(c *console) error {
 		if err != nil {
 			return err
 		}
+		if p.External != nil && p.Guard == nil {
+			if err := e.respond(c, p, worlds[0]); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
 		for _, w := range worlds {
 			if err := c.ctx.Err(); err != nil {
 				return err
@@ -106,8 +111,28 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.External, err = e.maker(); err != nil {
 		return nil, err
 	}
+	if e.Airframe != "" {
+		p.Guard = &frame.Guard
+	}
 	p.Camera = closedloop.CameraOf(trained, p.Bundle.Dt)
 	return p, nil
+}
+
+// respond sets how the controller believes that the robot responds where another's vehicle flies a world, and no file
+// says so.
+func (e *evalCommand) respond(c *console, p *experiment.Evaluation, w experiment.Scenario) error {
+	cfg, err := settings[experiment.Config](loopNode, "", nil)
+	if err != nil {
+		return err
+	}
+	lab, err := enlist(cfg, "", "hover,track", e.Seed)
+	if err != nil {
+		return err
+	}
+	lab.External, lab.Filter = p.External, p.Filter
+	err = lab.Respond(c.ctx, w)
+	p.Guard = lab.Guard
+	return err
 }
 
 // readPolicy reads a bundle whose policy is to fly a task here.

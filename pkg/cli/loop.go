@@ -142,6 +142,9 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	continual.Respond(&cfg.Nominal, &frame.Response)
 	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Rotors: frame.Rotors, Seed: seed,
 		Maker: "vnd " + version()}
+	if frameFile != "" {
+		p.Guard = &frame.Guard
+	}
 	for _, name := range each {
 		path, err := frame.Reference(name, "")
 		if err == nil && path == nil { // each flight has its own

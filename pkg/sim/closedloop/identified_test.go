@@ -134,7 +134,8 @@ func TestMisfit(t *testing.T) {
 		want              string
 	}{
 		"as by default":          {0, 0, 0, ""},
-		"a little later":         {0.03, -0.01, 0, ""},
+		"a little later":         {0.015, -0.015, 0, ""},
+		"rates are a bit sooner": {0, -0.025, 0, "body rates -20 ms later"},
 		"thrust is late":         {0.06, 0, 0, "thrust answers about +60 ms and body rates +0 ms later"},
 		"body rates are late":    {0, 0.06, 0, "body rates +60 ms later"},
 		"late, and the lab's so": {0.06, 0.06, 0.06, ""},

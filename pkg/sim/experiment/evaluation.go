@@ -28,6 +28,7 @@ type Evaluation struct {
 	Settle   float64             // s at a flight's start that are not measured
 	Seed     uint64              // of the first flight
 	External sim.NewExternal     // that flies, for each scenario; nil: none
+	Guard    *guard.Config       // how the controller believes that the robot responds; nil: the default
 }
 
 // Evaluated is what the flights in a scenario came to.
@@ -143,7 +144,7 @@ func (r *Evaluated) add(f closedloop.Figures, flights int) {
 // setup is one flight.
 func (e *Evaluation) setup(w Scenario, seed uint64) (*closedloop.Setup, reference.Reference, error) {
 	s := closedloop.Setup{Tick: e.Bundle.Dt, Limits: e.Airframe.Limits, Camera: e.Camera, World: w.World, Seed: seed,
-		Seconds: max(e.Seconds, w.Seconds), Path: e.Path, Filtered: e.Filter}
+		Seconds: max(e.Seconds, w.Seconds), Path: e.Path, Filtered: e.Filter, Guard: e.Guard}
 	param.Default(&s.Estimate)
 	if e.Task != task.Land {
 		return &s, e.Path, nil

@@ -8,6 +8,7 @@ import (
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/learning/gate/quadgate"
@@ -42,6 +43,57 @@ func TestFilterShowsASlowRobotAsItIs(t *testing.T) {
 	thrust, rate := later(responseShown(t, w, &lab, true), &lab.Response)
 	if math.Abs(thrust) > 0.01 || math.Abs(rate) > 0.01 {
 		t.Errorf("thrust %+.3f s, body rates %+.3f s later than without the filter, to 10 ms", thrust, rate)
+	}
+}
+
+// lateVehicle follows thrust and body rates with one time constant, s.
+type lateVehicle struct {
+	lag    float64
+	thrust float64
+	rates  so3.Vec3
+	s      quad.State
+}
+
+func (v *lateVehicle) Reset(s quad.State, hold quad.Command) error {
+	v.s, v.rates, v.thrust = s, so3.Vec3{}, hold.Thrust
+	return nil
+}
+
+func (v *lateVehicle) Follow(c quad.Command, wind so3.Vec3, h float64) (quad.State, so3.Vec3, error) {
+	share := 1 - math.Exp(-h/v.lag)
+	v.thrust += share * (c.Thrust - v.thrust)
+	v.rates = v.rates.Add(c.Rates.Sub(v.rates).Scale(share))
+	v.s.Q = v.s.Q.Mul(so3.Exp(v.rates.Scale(h))).Normalize()
+	a := v.s.Q.Rotate(so3.Vec3{Z: v.thrust}).Add(wind).Sub(so3.Vec3{Z: quad.Gravity})
+	v.s.P, v.s.V = v.s.P.Add(v.s.V.Scale(h)), v.s.V.Add(a.Scale(h))
+	return v.s, v.rates, nil
+}
+
+func (v *lateVehicle) Close() error { return nil }
+
+// TestLabSetsTheResponseOfAnothersVehicle: what differs between two vehicles differs between the responses, which stay.
+func TestLabSetsTheResponseOfAnothersVehicle(t *testing.T) {
+	var found [2]*guard.Config
+	for i, lag := range []float64{0.03, 0.08} {
+		c := bothTasks(t, 1)
+		c.External = func(sim.World) (sim.External, error) { return &lateVehicle{lag: lag}, nil }
+		for range 2 {
+			before := c.Guard
+			if err := c.Respond(t.Context(), Scenario{World: sim.Default()}); err != nil {
+				t.Fatal(err)
+			}
+			if found[i] = c.Guard; found[i] == nil || before != nil && before != c.Guard || !c.Filter {
+				t.Fatalf("%v, then %v, by the filter %v", before, c.Guard, c.Filter)
+			}
+		}
+	}
+	thrust, rate := later(&found[1].Response, &found[0].Response)
+	if math.Abs(thrust-0.05) > 0.01 || math.Abs(rate-0.05) > 0.01 {
+		t.Errorf("thrust %.3f s, body rates %.3f s later, expected 0.05 to 0.01", thrust, rate)
+	}
+	own := bothTasks(t, 1)
+	if err := own.Respond(t.Context(), Scenario{World: sim.Default()}); err != nil || own.Guard != nil {
+		t.Errorf("of the simulator's own robot: %v, %v", own.Guard, err)
 	}
 }
 

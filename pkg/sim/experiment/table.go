@@ -192,21 +192,15 @@ func (e *excited) Observe(r quad.Row) { e.rows = append(e.rows, r) }
 
 // identifyingFlights are of the geometric law, in place of those of a policy where none learns.
 func (s *study) identifyingFlights() error {
+	if err := s.Respond(s.ctx, s.plan.Scenarios[0]); err != nil {
+		return err
+	}
 	n := len(s.Tasks)
 	flights := make([]Recorded, len(s.plan.Scenarios)*n)
 	err := each(s.ctx, len(flights), func(i int) error {
-		f, d := s.plan.Scenarios[i/n], s.Tasks[i%n]
-		law, err := s.Law().Make(d)
-		if err != nil {
-			return err
-		}
-		seed := s.Seed<<20 + uint64(i)
-		e := &excited{Controller: law, Excitation: NewExcitation(seed, s.Excite)}
-		if _, err := s.Campaign.fly(s.setup(f, d, seed, s.plan.Seconds), e); err != nil {
-			return err
-		}
-		flights[i] = Recorded{Flight: quad.Flight{Segments: quad.Segments(e.rows, s.Nominal.Dt)}, At: i / n}
-		return nil
+		rows, err := s.flyLaw(s.plan.Scenarios[i/n], s.Tasks[i%n], s.Seed<<20+uint64(i), s.plan.Seconds)
+		flights[i] = Recorded{Flight: quad.Flight{Segments: rows}, At: i / n}
+		return err
 	})
 	if err == nil && s.base != nil {
 		err = s.see(s.base)
