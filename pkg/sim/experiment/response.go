@@ -11,9 +11,10 @@ import (
 )
 
 // Respond sets the guard's response, once, where another's vehicle flies: to what the geometric law's flights without
-// the filter show, as a lab does by `vnd doctor`. Of a robot that shows too little it stays the default one.
-func (c *Campaign) Respond(ctx context.Context, f Scenario) error {
-	if c.External == nil || !c.Filter || c.Guard != nil {
+// the filter show in the first of some scenarios, as a lab does by `vnd doctor`. Of a robot that shows too little it
+// stays the default one.
+func (c *Campaign) Respond(ctx context.Context, in ...Scenario) error {
+	if c.External == nil || !c.Filter || c.Guard != nil || len(in) == 0 {
 		return nil
 	}
 	const seconds, each = 15, 3 // of a flight, and flights of a task
@@ -22,7 +23,7 @@ func (c *Campaign) Respond(ctx context.Context, f Scenario) error {
 	var rows [][]quad.Row
 	for _, d := range c.Tasks {
 		for k := range uint64(each) {
-			segments, err := lab.flyLaw(f, d, c.Seed<<8+k, seconds)
+			segments, err := lab.flyLaw(in[0], d, c.Seed<<8+k, seconds)
 			if err != nil {
 				return err
 			}

@@ -192,7 +192,7 @@ func (e *excited) Observe(r quad.Row) { e.rows = append(e.rows, r) }
 
 // identifyingFlights are of the geometric law, in place of those of a policy where none learns.
 func (s *study) identifyingFlights() error {
-	if err := s.Respond(s.ctx, s.plan.Scenarios[0]); err != nil {
+	if err := s.Respond(s.ctx, s.plan.Scenarios...); err != nil {
 		return err
 	}
 	n := len(s.Tasks)
