@@ -55,10 +55,8 @@ func (e *evalCommand) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if p.External != nil && p.Guard == nil {
-			if err := e.respond(c, p, worlds[0]); err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
+		if err := e.believe(c, p, worlds); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		for _, w := range worlds {
 			if err := c.ctx.Err(); err != nil {
@@ -111,16 +109,13 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 	if p.External, err = e.maker(); err != nil {
 		return nil, err
 	}
-	if e.Airframe != "" {
-		p.Guard = &frame.Guard
-	}
 	p.Camera = closedloop.CameraOf(trained, p.Bundle.Dt)
 	return p, nil
 }
 
-// respond sets how the controller believes that the robot responds where another's vehicle flies a world, and no file
-// says so.
-func (e *evalCommand) respond(c *console, p *experiment.Evaluation, w experiment.Scenario) error {
+// believe has the controller believe what an airframe's file says of the robot's response, or, where another's vehicle
+// flies, what that shows in the worlds of a file.
+func (e *evalCommand) believe(c *console, p *experiment.Evaluation, in []experiment.Scenario) error {
 	cfg, err := settings[experiment.Config](loopNode, "", nil)
 	if err != nil {
 		return err
@@ -129,8 +124,11 @@ func (e *evalCommand) respond(c *console, p *experiment.Evaluation, w experiment
 	if err != nil {
 		return err
 	}
+	if e.Airframe != "" {
+		lab.Guard = experiment.Unbounded(p.Airframe.Guard)
+	}
 	lab.External, lab.Filter = p.External, p.Filter
-	err = lab.Respond(c.ctx, w)
+	err = e.respond(c, lab, in...)
 	p.Guard = lab.Guard
 	return err
 }

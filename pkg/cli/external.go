@@ -46,6 +46,17 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 	return board, sitl.Built(sitl.Folder())
 }
 
+// respond has a campaign's guard believe how another's vehicle responds, by flights in the first of some scenarios.
+func (b *externalFlags) respond(c *console, p *experiment.Campaign, in ...experiment.Scenario) error {
+	r, err := p.Respond(c.ctx, in...)
+	if r != nil {
+		const ms = 1e3
+		c.log.Info().Msgf("guard.response by flights without the filter: thrust after %.0f + %.0f ms, body rates "+
+			"after %.0f + %.0f ms, delay and lag", ms*r.ThrustDelay, ms*r.ThrustLag, ms*r.RateDelay, ms*r.RateLag)
+	}
+	return err
+}
+
 // ready refuses a simulator that is not here, or scenarios that it does not fly, before a policy is trained.
 func (b *externalFlags) ready(start sim.NewExternal, scenarios ...experiment.Scenario) error {
 	if b.Simulator == "" {

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vnd/pkg/sim/experiment"
+	"vnd/pkg/sim/peer"
 )
 
 // Software of others that cannot fly is refused in one line.
@@ -47,5 +52,53 @@ func TestEvalRefusesWhatCannotFly(t *testing.T) {
 				t.Errorf("%d: %s", code, stderr)
 			}
 		})
+	}
+}
+
+// TestAirframeIsBelieved: flights are by the response that an airframe's file tells.
+// One that tells none changes nothing.
+func TestAirframeIsBelieved(t *testing.T) {
+	file := func(text string) string {
+		name := filepath.Join(t.TempDir(), "airframe.yaml")
+		text = "airframe:\n  ros__parameters:\n" + text
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	limits := file("    max_thrust: 20.0\n")
+	slow := file("    response: {thrust_gain: 1.0, thrust_lag: 0.1, rate_gain: 1.0, rate_lag: 0.1}\n")
+	flown := func(more ...string) string {
+		code, out, stderr := run(t, append([]string{"eval", "--json", "--task", "track", "--bundle",
+			filepath.Join("..", "flight", "control", "testdata", "a.vnd"), "--world",
+			filepath.Join("..", "..", "params", "worlds", "calm.yaml"), "--seconds", "5"}, more...)...)
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		return out
+	}
+	plain := flown()
+	if flown("--airframe", limits) != plain {
+		t.Error("a file that tells no response changes flights")
+	}
+	if flown("--airframe", slow) == plain {
+		t.Error("a file that tells a slow response changes nothing")
+	}
+	c, err := settings[experiment.Config](loopNode, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := enlist(c, slow, "hover", 1)
+	if err != nil || p.Guard.Response.RateLag != 0.1 || !math.IsInf(p.Guard.MaxSpeed, 1) {
+		t.Errorf("campaigns believe %+v: %v", p.Guard, err)
+	}
+	if _, err := os.Stat(peer.Folder()); err != nil {
+		t.Skip(err)
+	}
+	world := filepath.Join("..", "..", "params", "worlds", "calm.yaml")
+	_, _, stderr := run(t, "eval", "--task", "hover", "--bundle", filepath.Join("..", "flight", "control", "testdata",
+		"a.vnd"), "--world", world, "--seconds", "5", "--simulator", "mujoco")
+	if !strings.Contains(stderr, "guard.response by flights without the filter: thrust after") {
+		t.Errorf("said is %q", stderr)
 	}
 }

@@ -125,6 +125,9 @@ func (l *loopCommand) prepare(c *console, cfg *experiment.Config) (*loop, error)
 	if err = l.ready(p.External, p.scenarios...); err != nil {
 		return nil, err
 	}
+	if err = l.respond(c, p.Campaign, p.scenarios...); err != nil {
+		return nil, err
+	}
 	p.start, err = p.first(c)
 	return p, err
 }
@@ -143,7 +146,7 @@ func enlist(cfg *experiment.Config, frameFile, names string, seed uint64) (*expe
 	p := &experiment.Campaign{Config: *cfg, Limits: frame.Limits, Rotors: frame.Rotors, Seed: seed,
 		Maker: "vnd " + version()}
 	if frameFile != "" {
-		p.Guard = &frame.Guard
+		p.Guard = experiment.Unbounded(frame.Guard)
 	}
 	for _, name := range each {
 		path, err := frame.Reference(name, "")

@@ -159,6 +159,9 @@ func (s *studyCommand) studies(c *console, done func(*experiment.Study, *experim
 			return all, files, err
 		}
 		p.External = external
+		if err := s.respond(c, p, plan.Scenarios...); err != nil {
+			return all, files, fmt.Errorf("seed %d: %w", seed, err)
+		}
 		if plan.Table != nil && s.Learn {
 			if err := learnReferences(p, plan.Table); err != nil {
 				return all, files, err

@@ -47,9 +47,8 @@ func (a *Airframe) informGuard() {
 	if !r.Known() || *g != assumed.Response {
 		return
 	}
-	const longestDelay, longestLag = 0.2, 0.5 // s, that a guard takes
-	g.ThrustDelay, g.ThrustLag = min(r.ThrustDelay, longestDelay), min(r.ThrustLag, longestLag)
-	g.RateDelay, g.RateLag = min(r.RateDelay, longestDelay), min(r.RateLag, longestLag)
+	g.ThrustDelay, g.ThrustLag = min(r.ThrustDelay, guard.LongestDelay), min(r.ThrustLag, guard.LongestLag)
+	g.RateDelay, g.RateLag = min(r.RateDelay, guard.LongestDelay), min(r.RateLag, guard.LongestLag)
 }
 
 // Throttle is what an autopilot's throttle is worth; package bridge turns it into thrust.

@@ -17,6 +17,12 @@ type Response struct {
 	AxialDrag   float64 `param:"axial_drag" default:"0.15" min:"0" max:"5" unit:"1/s" doc:"deceleration for a speed along the rotors' axes"`
 }
 
+// LongestDelay and LongestLag are those of a Response, s.
+const (
+	LongestDelay = 0.2
+	LongestLag   = 0.5
+)
+
 // motion is a robot under way.
 type motion struct {
 	at     float64 // s

@@ -67,16 +67,18 @@ func (j *Judge) Misfit(r *quadgate.Identified) string {
 	return line + ": set it to the robot's, and begin with an empty buffer: what was recorded leans towards it"
 }
 
-// ResponseOf is the guard.response of a lab that set it to what was identified. A delay that counts as a lag there has
-// filtered states show thrust by up to 30 ms too late.
+// ResponseOf is the guard.response of a lab that set it to what was identified, as far as that can be written. A delay
+// that counts as a lag there has filtered states show thrust by up to 30 ms too late.
 func ResponseOf(r *quadgate.Identified, filtered bool) *guard.Response {
 	var c guard.Config
 	param.Default(&c)
 	a, out, plain := &r.Actuator, &c.Response, looksOf(filtered)
-	out.ThrustDelay = max(0, out.ThrustDelay+a.ThrustDelay*r.Dt-plain.thrustDelay)
-	out.ThrustLag = max(0, out.ThrustLag+a.ThrustLag-(plain.thrust-plain.thrustDelay))
-	out.RateDelay = max(0, out.RateDelay+a.RateDelay*r.Dt-plain.rateDelay)
-	out.RateLag = max(0, out.RateLag+a.RateLag-(plain.rate-plain.rateDelay))
+	delay := func(of *float64, found float64) { *of = min(max(0, *of+found), guard.LongestDelay) }
+	lag := func(of *float64, found float64) { *of = min(max(0, *of+found), guard.LongestLag) }
+	delay(&out.ThrustDelay, a.ThrustDelay*r.Dt-plain.thrustDelay)
+	lag(&out.ThrustLag, a.ThrustLag-(plain.thrust-plain.thrustDelay))
+	delay(&out.RateDelay, a.RateDelay*r.Dt-plain.rateDelay)
+	lag(&out.RateLag, a.RateLag-(plain.rate-plain.rateDelay))
 	return out
 }
 

@@ -2,41 +2,62 @@ package experiment
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"vnd/pkg/core/param"
 	"vnd/pkg/core/quad"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/gate/quadgate"
+	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 )
 
-// Respond sets the guard's response, once, where another's vehicle flies: to what the geometric law's flights without
-// the filter show in the first of some scenarios, as a lab does by `vnd doctor`. Of a robot that shows too little it
-// stays the default one.
-func (c *Campaign) Respond(ctx context.Context, in ...Scenario) error {
-	if c.External == nil || !c.Filter || c.Guard != nil || len(in) == 0 {
-		return nil
+// Unbounded is a guard without fence, greatest tilt and greatest speed: paths of a study go beyond those of a lab.
+func Unbounded(g guard.Config) *guard.Config {
+	inf := math.Inf(1)
+	g.FenceMin, g.FenceMax = []float64{-inf, -inf, -inf}, []float64{inf, inf, inf}
+	g.MaxTilt, g.MaxSpeed = inf, inf
+	return &g
+}
+
+// Respond has the guard believe what another's vehicle shows, as a lab does by `vnd doctor`: in flights of the
+// geometric law without the filter, by good poses, in the first of some scenarios. It returns what is believed then,
+// nil where nothing is found: no such vehicle or no filter flies, a file says it, or too little was flown.
+func (c *Campaign) Respond(ctx context.Context, in ...Scenario) (*guard.Response, error) {
+	var plain guard.Config
+	param.Default(&plain)
+	if c.External == nil || !c.Filter || c.Guard != nil && c.Guard.Response != plain.Response || len(in) == 0 {
+		return nil, nil
 	}
-	const seconds, each = 15, 3 // of a flight, and flights of a task
-	lab := *c
-	lab.Filter = false
-	var rows [][]quad.Row
-	for _, d := range c.Tasks {
-		for k := range uint64(each) {
-			segments, err := lab.flyLaw(in[0], d, c.Seed<<8+k, seconds)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, segments...)
-		}
+	const seconds, flights, tasks, excite = 15, 3, 2, 0.6
+	good, lab := sim.Default(), *c
+	lab.Filter, lab.Excite = false, max(c.Excite, excite)
+	w, err := in[0].Only(in[0].Names()[in[0].first()])
+	if err != nil {
+		return nil, err
 	}
-	found, err := quadgate.Identify(ctx, rows, c.Nominal.Dt)
-	if err == nil && found.Known() {
-		c.Guard = new(guard.Config)
-		param.Default(c.Guard)
-		c.Guard.Response = *closedloop.ResponseOf(&found, false)
+	w.Mocap, w.Imu = good.Mocap, good.Imu
+	by := c.Tasks[:min(tasks, len(c.Tasks))]
+	rows := make([][][]quad.Row, flights*len(by))
+	err = each(ctx, len(rows), func(i int) (err error) {
+		rows[i], err = lab.flyLaw(Scenario{World: w}, by[i%len(by)], c.Seed<<8+uint64(i/len(by)), seconds)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return err
+	found, err := quadgate.Identify(ctx, slices.Concat(rows...), c.Nominal.Dt)
+	if err != nil || !found.Known() {
+		return nil, err
+	}
+	if c.Guard == nil {
+		c.Guard = Unbounded(plain)
+	}
+	believes := *c.Guard
+	believes.Response = *closedloop.ResponseOf(&found, false)
+	c.Guard = &believes
+	return &believes.Response, nil
 }
 
 // flyLaw records a flight of the geometric law, excited.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -71,29 +72,60 @@ func (v *lateVehicle) Follow(c quad.Command, wind so3.Vec3, h float64) (quad.Sta
 
 func (v *lateVehicle) Close() error { return nil }
 
-// TestLabSetsTheResponseOfAnothersVehicle: what differs between two vehicles differs between the responses, which stay.
-func TestLabSetsTheResponseOfAnothersVehicle(t *testing.T) {
-	var found [2]*guard.Config
-	for i, lag := range []float64{0.03, 0.08} {
-		c := bothTasks(t, 1)
-		c.External = func(sim.World) (sim.External, error) { return &lateVehicle{lag: lag}, nil }
-		for range 2 {
-			before := c.Guard
-			if err := c.Respond(t.Context(), Scenario{World: sim.Default()}); err != nil {
-				t.Fatal(err)
+// TestLabFindsTheResponseOfAnothersVehicle: totals are those of link and vehicle, whatever poses and schedules are
+// like. What a file says stays.
+func TestLabFindsTheResponseOfAnothersVehicle(t *testing.T) {
+	var plain, lab guard.Config
+	param.Default(&plain)
+	param.Default(&lab)
+	lab.MaxAge = 0.3
+	known := lab
+	known.Response.RateLag = 0.06
+	late, turning := sim.Default(), sim.Default()
+	late.Mocap.Latency, late.Mocap.Rate = 0.06, 100
+	turning.Conditions.Name, turning.Conditions.WindX = []string{"calm", "windy"}, []float64{0, 3}
+	turning.Schedule = sim.Schedule{Condition: []string{"calm", "windy"}, Start: []float64{0, 5}}
+	for name, x := range map[string]struct {
+		lag   float64 // s
+		in    sim.World
+		guard *guard.Config
+		finds bool
+	}{
+		"quick":                         {0.03, sim.Default(), nil, true},
+		"slow":                          {0.08, sim.Default(), nil, true},
+		"poses are late":                {0.03, late, nil, true},
+		"the wind turns":                {0.08, turning, nil, true},
+		"a file says something else":    {0.08, sim.Default(), &lab, true},
+		"a file says how":               {0.08, sim.Default(), &known, false},
+		"the simulator's own, no plant": {0, sim.Default(), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := bothTasks(t, 1)
+			if c.Guard = x.guard; x.lag > 0 {
+				c.External = func(sim.World) (sim.External, error) { return &lateVehicle{lag: x.lag}, nil }
 			}
-			if found[i] = c.Guard; found[i] == nil || before != nil && before != c.Guard || !c.Filter {
-				t.Fatalf("%v, then %v, by the filter %v", before, c.Guard, c.Filter)
+			found, err := c.Respond(t.Context(), Scenario{World: x.in, Seconds: 600})
+			if err != nil || found != nil != x.finds || !c.Filter {
+				t.Fatalf("%v, %v, by the filter %v", found, err, c.Filter)
 			}
-		}
-	}
-	thrust, rate := later(&found[1].Response, &found[0].Response)
-	if math.Abs(thrust-0.05) > 0.01 || math.Abs(rate-0.05) > 0.01 {
-		t.Errorf("thrust %.3f s, body rates %.3f s later, expected 0.05 to 0.01", thrust, rate)
-	}
-	own := bothTasks(t, 1)
-	if err := own.Respond(t.Context(), Scenario{World: sim.Default()}); err != nil || own.Guard != nil {
-		t.Errorf("of the simulator's own robot: %v, %v", own.Guard, err)
+			if !x.finds {
+				if c.Guard != x.guard {
+					t.Errorf("%+v is believed", c.Guard)
+				}
+				return
+			}
+			truth := x.in.Link.Delay + x.lag
+			thrust, rate := found.ThrustDelay+found.ThrustLag, found.RateDelay+found.RateLag
+			if math.Abs(thrust-truth) > 0.01 || math.Abs(rate-truth) > 0.01 || c.Guard.Response != *found {
+				t.Errorf("thrust after %.3f s, body rates after %.3f s, expected %.3f to 0.01", thrust, rate, truth)
+			}
+			if c.Guard.MaxAge != cmp.Or(x.guard, &plain).MaxAge || lab.Response != plain.Response {
+				t.Errorf("the guard is %+v", c.Guard)
+			}
+			if again, err := c.Respond(t.Context(), Scenario{World: x.in}); again != nil || err != nil {
+				t.Errorf("found anew: %v, %v", again, err)
+			}
+		})
 	}
 }
 

@@ -35,9 +35,6 @@ type Rounds struct {
 
 // Learn turns the wheel from a bundle on, and returns the current one in the end.
 func (c *Campaign) Learn(ctx context.Context, start *bundle.Bundle, r *Rounds) (*bundle.Bundle, error) {
-	if err := c.Respond(ctx, r.Scenarios...); err != nil {
-		return nil, err
-	}
 	l, err := c.Learner(start, r.Scenarios...)
 	if err != nil {
 		return nil, err

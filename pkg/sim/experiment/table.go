@@ -192,9 +192,6 @@ func (e *excited) Observe(r quad.Row) { e.rows = append(e.rows, r) }
 
 // identifyingFlights are of the geometric law, in place of those of a policy where none learns.
 func (s *study) identifyingFlights() error {
-	if err := s.Respond(s.ctx, s.plan.Scenarios...); err != nil {
-		return err
-	}
 	n := len(s.Tasks)
 	flights := make([]Recorded, len(s.plan.Scenarios)*n)
 	err := each(s.ctx, len(flights), func(i int) error {
