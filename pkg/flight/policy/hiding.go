@@ -24,11 +24,13 @@ type hiding struct {
 const (
 	pathSpeed  = 0.3  // m/s, of a reference; below a robot hovers
 	errWindow  = 2    // s, over which a mean square error is
-	errsFar    = 0.03 // m
+	errsFar    = 0.02 // m
 	settling   = 3    // windows, of which the last counts: a path begins in a wind that nobody has felt
 	farWindows = 4    // in a row: a load that is hung on, or a wind that sets in, is over within less
-	trial      = 3    // windows, which a swing has to die down in
-	mostLeft   = 0.5  // of the mean square error, for what was hidden to stay so
+	hideTrial  = 6    // windows, which a swing has to die down in
+	stirs      = 3    // of them, in which to answer no longer may stir it up
+	trial      = 3    // windows of a trial of answering
+	mostLeft   = 0.6  // of the mean square error, for what was hidden to stay so
 	notLess    = 0.9  // of the mean of those: an error that falls goes away by itself
 	trialWait  = 10   // windows
 	mostWait   = 150  // windows
@@ -68,6 +70,9 @@ func (h *hiding) judge(mean float64) {
 	stays := h.far >= farWindows && mean > notLess*h.farSum/float64(h.far)
 	if h.wait = max(h.wait-1, 0); h.wait == 0 && (h.hides || stays) {
 		h.hides, h.trial, h.before = !h.hides, trial, mean
+		if h.hides {
+			h.trial = hideTrial
+		}
 	}
 }
 
@@ -79,7 +84,7 @@ func (h *hiding) try(mean float64) {
 		most *= mostLeft
 	}
 	switch {
-	case mean > most && (h.trial < trial-1 || !h.hides): // hidden by degrees in the first window
+	case mean > most && (h.trial < hideTrial-stirs || !h.hides):
 		h.longest = min(max(2*h.longest, trialWait), mostWait)
 		h.hides, h.trial, h.wait = !h.hides, 0, h.longest
 	case h.trial == 0:

@@ -33,6 +33,17 @@ func cable(amplitude, share float64) float64 {
 	return amplitude*0.5*((1-share)*(1-amplitude/0.1)-share) + 0.001
 }
 
+// stirred is of a swing that grows by two thirds when it is not answered any more, and dies down then.
+func stirred(amplitude, share float64) float64 {
+	switch {
+	case share > 0 && share < 1:
+		return 0.5 * amplitude
+	case share == 1:
+		return -0.15 * amplitude
+	}
+	return 2 * (0.06 - amplitude)
+}
+
 // toward is of a robot that errs by so much where it answers, and where it does not.
 func toward(answers, hides float64) func(float64, float64) float64 {
 	return func(amplitude, share float64) float64 { return 2 * (answers + share*(hides-answers) - amplitude) }
@@ -48,8 +59,10 @@ func TestHiding(t *testing.T) {
 		"a load on a cable":         {1, 0.02, cable, 0.7, 1},
 		"late commands":             {1, 0.1, toward(0.1, 0.015), 0.7, 1},
 		"answers help, and err far": {1, 0.1, toward(0.1, 0.2), 0, 0.15},
-		"either is the same":        {1, 0.1, toward(0.1, 0.1), 0, 0.2},
-		"errors are small":          {1, 0.03, toward(0.03, 0), 0, 0},
+		"either is the same":        {1, 0.1, toward(0.1, 0.1), 0, 0.25},
+		"it takes little away":      {1, 0.1, toward(0.1, 0.095), 0, 0.3},
+		"errors are small":          {1, 0.025, toward(0.025, 0), 0, 0},
+		"it is stirred up at first": {1, 0.06, stirred, 0.7, 1},
 		"an error that falls":       {1, 1, func(a, _ float64) float64 { return -0.15 * a }, 0, 0},
 		"hover":                     {0.2, 0.1, cable, 0, 0},
 	} {

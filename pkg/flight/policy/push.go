@@ -139,5 +139,5 @@ func (f *Runner) measure(t float64, s *quad.State) {
 	k := &f.policy.Push
 	push = f.recent.mean(push.Shorten(mostPush*f.policy.Observation.Push), k.rows(f.dt))
 	f.push = f.push.Add(push.Sub(f.push).Scale(1 - math.Exp(-k.Rate*dt)))
-	f.swing.add(k, f.push, dt, f.arrival.step(f.ahead, s.P, dt))
+	f.swing.add(k, f.push, dt, f.arrival.step(f.ahead, s.P, dt), f.ahead[0].P.Sub(s.P).Norm())
 }

@@ -163,7 +163,7 @@ func TestLatentMeanOfASwing(t *testing.T) {
 		z, farthest := make([]float32, Z), 0.0
 		for i := range 1500 {
 			x := math.Sin(2 * math.Pi * 0.7 * 0.02 * float64(i))
-			f.swing.add(&k.Push, so3.Vec3{X: x}, 0.02, true)
+			f.swing.add(&k.Push, so3.Vec3{X: x}, 0.02, true, 0)
 			for j := range z {
 				z[j] = float32(swing * x)
 			}

@@ -22,6 +22,9 @@ type swing struct {
 	next  float64                // mean product of moves Push.Mean apart
 	half  [rhythms]pairs         // moves half a period apart, of each rhythm, where a place is held
 	whole [rhythms]pairs         // the same of a period
+	off   float64                // m from a place while it is held, a mean like the others
+	holds float64                // how much of the memory that is
+	drift drift                  // of the mean from slow
 	sure  float64                // s for which it goes on to be a swing, for it was one
 	found float64                // how much of a swing it is, 0 to 1
 }
@@ -49,12 +52,16 @@ const (
 	swingMemory = 4   // s
 	swingStays  = 30  // s, for which what was a swing is hidden: a load goes on where steps hide its rhythm
 	swingLeaves = 5   // s of them, in which it is shown again by degrees
+	swingLeft   = 9   // s of them at most, where a wind has come or gone: a swing that goes on is found by then
+	windOff     = 0.5 // m/s², off by which to one side the push is not what was: a wind came or went
+	windLasts   = 1.5 // s of that: the slowest swing is back on the other side before
 	slowRows    = 128 // of half a period, at most
 )
 
-// add takes the push of a row, dt seconds after the last one, as it is followed at Push.Rate, and whether the robot
-// holds a place. On its way to one what moves is of the way: weak motors fall short in each step.
-func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool) {
+// add takes the push of a row, dt seconds after the last one, as it is followed at Push.Rate. It takes whether the
+// robot holds a place, too, and how far off that it is, m. On its way to one what moves is of the way: weak motors fall
+// short in each step.
+func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool, off float64) {
 	if k.Swing == 0 && k.Calm == 0 {
 		return
 	}
@@ -83,14 +90,48 @@ func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool) {
 		pair(&w.half[i], rows)
 		pair(&w.whole[i], 2*rows)
 	}
-	const gusts, swings, sure = 0.3, 0.5, 0.55
-	const few, enough = 0.05, 0.1 // of the memory: .2 s and .4 s
-	share := w.share(few)
-	if w.sure = max(0, w.sure-dt); holds && w.share(enough) > sure {
+	if holds {
+		average(&w.off, off)
+		average(&w.holds, 1)
+	}
+	w.judge(dt, holds)
+	w.rows++
+}
+
+// judge finds how much of a swing it is. What comes and goes is sooner one where the robot is far off the place that it
+// holds: of gusts it is not. Where a wind has come or gone, the swing may have.
+func (w *swing) judge(dt float64, holds bool) {
+	const gusts, swings, sure, far = 0.3, 0.5, 0.55, 0.02 // far: m
+	const few, enough = 0.05, 0.1                         // of the memory: .2 s and .4 s
+	least := sure
+	if w.off > far*w.holds { // on average: a wind that sets in is answered soon
+		least = gusts
+	}
+	if w.sure = max(0, w.sure-dt); holds && w.share(enough) > least {
 		w.sure = swingStays
 	}
-	w.found = min(max((share-gusts)/(swings-gusts), w.sure/swingLeaves, 0), 1)
-	w.rows++
+	if w.drift.add(w.mean.Sub(w.slow), dt) > windLasts {
+		w.slow, w.drift = w.slow.Add(w.drift.sum.Scale(dt/w.drift.time)), drift{}
+		w.sure = min(w.sure, swingLeft)
+	}
+	w.found = min(max((w.share(few)-gusts)/(swings-gusts), w.sure/swingLeaves, 0), 1)
+}
+
+// drift is a vector that is off to one side.
+type drift struct {
+	side so3.Vec3 // where it was off to first
+	time float64  // s
+	sum  so3.Vec3 // of the vector in its rows
+}
+
+// add takes the vector dt seconds later, and returns for how long it has been off to that side.
+func (d *drift) add(off so3.Vec3, dt float64) float64 {
+	if off.Norm() < windOff || off.Dot(d.side) <= 0 {
+		*d = drift{side: off}
+	}
+	d.time += dt
+	d.sum = d.sum.Add(off)
+	return d.time
 }
 
 // before is the move so many rows before the newest one, and whether a place was held then; nothing where there was

@@ -46,7 +46,7 @@ func TestSwingIsNotAnswered(t *testing.T) {
 				at := float64(i) * dt
 				push := so3.Vec3{X: c.push(at) + 0.3*rng.NormFloat64(), Z: steady}
 				fast = fast.Add(push.Sub(fast).Scale(1 - math.Exp(-k.Rate*dt)))
-				w.add(&k, fast, dt, true)
+				w.add(&k, fast, dt, true, 0)
 				if s := w.of(&k, fast, w.hidden(&k, c.speed)); at > settle {
 					moved, seen, mean = moved+fast.X*fast.X, seen+s.X*s.X, mean+s.Z/(seconds-settle)*dt
 				}
@@ -97,7 +97,7 @@ func TestStepsAreNoSwing(t *testing.T) {
 				}
 				felt := so3.Vec3{X: -0.2 * acceleration, Y: c.load * math.Sin(4.8*at), Z: 0.1 * rng.NormFloat64()}
 				push = push.Add(felt.Sub(push).Scale(1 - math.Exp(-k.Rate*dt)))
-				w.add(&k, push, dt, a.step(ahead, place, dt))
+				w.add(&k, push, dt, a.step(ahead, place, dt), 0)
 				if at > 10 {
 					most = max(most, w.share(0))
 				}
@@ -122,10 +122,76 @@ func TestSwingStaysHidden(t *testing.T) {
 		if at < swings {
 			push.Y = math.Sin(4.8 * at)
 		}
-		w.add(&k, push, dt, true)
+		w.add(&k, push, dt, true, 0)
 		hidden := w.hidden(&k, 0)
 		if at > 5 && at < swings+15 && hidden < 1 || at > swings+fades+swingStays && hidden > 0 {
 			t.Fatalf("%.2f is hidden after %.1f s, a share of %.2f", hidden, at, w.share(0))
+		}
+	}
+}
+
+// TestFarOffASwingIsLikelier: what swings beside gusts as strong is found where the robot is off the place that it
+// holds, and not where it is near.
+func TestFarOffASwingIsLikelier(t *testing.T) {
+	const dt, seconds, rate, flights = 0.02, 30.0, 3.0, 20
+	var found [2]int
+	for n := range 2 * flights {
+		rng := rand.New(rand.NewPCG(uint64(n/2), 11))
+		var k Push
+		param.Default(&k)
+		var w swing
+		var gust, push so3.Vec3
+		for i := range int(seconds / dt) {
+			white := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+			gust = gust.Scale(1 - rate*dt).Add(white.Scale(0.85 * math.Sqrt(2*rate*dt)))
+			swung := so3.Vec3{Y: math.Sin(4.4 * dt * float64(i))}
+			push = push.Add(gust.Add(swung).Sub(push).Scale(1 - math.Exp(-k.Rate*dt)))
+			w.add(&k, push, dt, true, [2]float64{0.01, 0.04}[n%2])
+		}
+		if w.sure > 0 {
+			found[n%2]++
+		}
+	}
+	if near, far := found[0], found[1]; near > flights/4 || far < flights*2/3 {
+		t.Errorf("near it %d, far from it %d of %d are found", near, far, flights)
+	}
+}
+
+// TestWindBreaksOffASwing: a wind that comes within the half minute is seen two seconds later. Where a load still
+// swings, it is hidden as before.
+func TestWindBreaksOffASwing(t *testing.T) {
+	const dt, wind, comes, lasts, late = 0.02, 2.0, 16.0, 12.0, 2.5 // s and m/s²
+	for name, gone := range map[string]float64{"the load is gone": 10, "the load swings on": 100} {
+		var k Push
+		param.Default(&k)
+		var w swing
+		var fast so3.Vec3
+		var swung, seen float64
+		rng := rand.New(rand.NewPCG(8, 9))
+		for i := range int((comes + lasts) / dt) {
+			at := float64(i) * dt
+			push := so3.Vec3{X: 0.1 * rng.NormFloat64()}
+			if at < gone {
+				push.Y = math.Sin(4.8 * at)
+			}
+			if at > comes {
+				push.X += wind
+			}
+			fast = fast.Add(push.Sub(fast).Scale(1 - math.Exp(-k.Rate*dt)))
+			w.add(&k, fast, dt, true, 0)
+			if at < comes+late {
+				continue
+			}
+			s := w.of(&k, fast, w.hidden(&k, 0))
+			if swung, seen = swung+fast.Y*fast.Y, seen+s.Y*s.Y; s.X < 0.75*wind {
+				t.Fatalf("%s: %.2f of %.0f m/s² are seen after %.1f s", name, s.X, wind, at-comes)
+			}
+		}
+		if hidden := w.hidden(&k, 0); gone < comes && hidden > 0 {
+			t.Errorf("%s: %.2f is hidden %.0f s later", name, hidden, comes+lasts-gone)
+		}
+		if share := math.Sqrt(seen / swung); gone > comes && share > 0.2 {
+			t.Errorf("%s: %.2f of the swing is seen", name, share)
 		}
 	}
 }
@@ -140,13 +206,15 @@ func TestGustsAreNoSwing(t *testing.T) {
 		param.Default(&k)
 		var w swing
 		var gust, push so3.Vec3
+		var longest float64
 		for range int(seconds / dt) {
 			white := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
 			gust = gust.Scale(1 - rate*dt).Add(white.Scale(math.Sqrt(2 * rate * dt)))
 			push = push.Add(gust.Sub(push).Scale(1 - math.Exp(-k.Rate*dt)))
-			w.add(&k, push, dt, true)
+			w.add(&k, push, dt, true, 0)
+			longest = max(longest, w.sure)
 		}
-		if w.sure > 0 {
+		if longest > 0 {
 			taken++
 		}
 	}
