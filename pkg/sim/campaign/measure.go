@@ -234,7 +234,9 @@ func errorUnderPolicy(r *Run) []Check {
 	if n > 0 {
 		r.Figures = append(r.Figures, Figure{"mean error under the policy", sum / n, "m"})
 	}
-	r.Figures = append(r.Figures, Figure{"share of time under the policy", n / all, ""})
+	if all > 0 { // else it crashed within that second
+		r.Figures = append(r.Figures, Figure{"share of time under the policy", n / all, ""})
+	}
 	return nil
 }
 

@@ -171,3 +171,12 @@ func TestUsualStepOfTheThrust(t *testing.T) {
 		t.Errorf("one step: %.2f m/s² there, usually %.2f, expected 8 and less than 1", now, usual)
 	}
 }
+
+// TestNothingIsMeasuredOfACrash: a flight that ends within a second of the onset has no figure that is no number.
+func TestNothingIsMeasuredOfACrash(t *testing.T) {
+	r := &Run{Onset: 8}
+	r.Ticks = append(r.Ticks, Tick{T: 8.5})
+	if errorUnderPolicy(r); len(r.Figures) > 0 {
+		t.Errorf("%+v", r.Figures)
+	}
+}
