@@ -22,8 +22,8 @@ type swing struct {
 	next  float64                // mean product of moves Push.Mean apart
 	half  [rhythms]pairs         // moves half a period apart, of each rhythm, where a place is held
 	whole [rhythms]pairs         // the same of a period
-	off   float64                // m from a place while it is held, a mean like the others
-	holds float64                // how much of the memory that is
+	off   float64                // share of the memory in which the robot holds a place, and is far from it
+	holds float64                // share in which it holds one
 	drift drift                  // of the mean from slow
 	sure  float64                // s for which it goes on to be a swing, for it was one
 	found float64                // how much of a swing it is, 0 to 1
@@ -46,16 +46,17 @@ func (p *pairs) alike(few float64) float64 {
 // Rhythms have half periods of .3, .4 … 1.2 s: those of loads on cables of 10 cm to 1.4 m, and of slow limit cycles.
 const (
 	rhythms     = 10
-	fastestHalf = 0.3 // s
-	halfStep    = 0.1 // s
-	swingMean   = 2.0 // rad/s
-	swingMemory = 4   // s
-	swingStays  = 30  // s, for which what was a swing is hidden: a load goes on where steps hide its rhythm
-	swingLeaves = 5   // s of them, in which it is shown again by degrees
-	swingLeft   = 9   // s of them at most, where a wind has come or gone: a swing that goes on is found by then
-	windOff     = 0.5 // m/s², off by which to one side the push is not what was: a wind came or went
-	windLasts   = 1.5 // s of that: the slowest swing is back on the other side before
-	slowRows    = 128 // of half a period, at most
+	fastestHalf = 0.3  // s
+	halfStep    = 0.1  // s
+	swingMean   = 2.0  // rad/s
+	swingMemory = 4    // s
+	swingStays  = 30   // s, for which what was a swing is hidden: a load goes on where steps hide its rhythm
+	swingLeaves = 5    // s of them, in which it is shown again by degrees
+	swingLeft   = 9    // s of them at most, where a wind has come or gone: a swing that goes on is found by then
+	windOff     = 0.5  // m/s², off by which to one side the push is not what was: a wind came or went
+	windLasts   = 1.5  // s of that: the slowest swing is back on the other side before
+	farOff      = 0.02 // m from a place that is held: of gusts a robot is near it most of the time
+	slowRows    = 128  // of half a period, at most
 )
 
 // add takes the push of a row, dt seconds after the last one, as it is followed at Push.Rate. It takes whether the
@@ -91,8 +92,11 @@ func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool, off float64)
 		pair(&w.whole[i], 2*rows)
 	}
 	if holds {
-		average(&w.off, off)
 		average(&w.holds, 1)
+		average(&w.off, 0)
+		if off > farOff {
+			w.off += 1 - keep
+		}
 	}
 	w.judge(dt, holds)
 	w.rows++
@@ -101,10 +105,10 @@ func (w *swing) add(k *Push, push so3.Vec3, dt float64, holds bool, off float64)
 // judge finds how much of a swing it is. What comes and goes is sooner one where the robot is far off the place that it
 // holds: of gusts it is not. Where a wind has come or gone, the swing may have.
 func (w *swing) judge(dt float64, holds bool) {
-	const gusts, swings, sure, far = 0.3, 0.5, 0.55, 0.02 // far: m
-	const few, enough = 0.05, 0.1                         // of the memory: .2 s and .4 s
+	const gusts, swings, sure = 0.3, 0.5, 0.55
+	const few, enough = 0.05, 0.1 // of the memory: .2 s and .4 s
 	least := sure
-	if w.off > far*w.holds { // on average: a wind that sets in is answered soon
+	if w.off > w.holds/2 { // most of the time: a gust is answered soon
 		least = gusts
 	}
 	if w.sure = max(0, w.sure-dt); holds && w.share(enough) > least {

@@ -146,7 +146,11 @@ func TestFarOffASwingIsLikelier(t *testing.T) {
 			gust = gust.Scale(1 - rate*dt).Add(white.Scale(0.85 * math.Sqrt(2*rate*dt)))
 			swung := so3.Vec3{Y: math.Sin(4.4 * dt * float64(i))}
 			push = push.Add(gust.Add(swung).Sub(push).Scale(1 - math.Exp(-k.Rate*dt)))
-			w.add(&k, push, dt, true, [2]float64{0.01, 0.04}[n%2])
+			off := [2]float64{0.01, 0.04}[n%2]
+			if n%2 == 0 && i%5 == 0 { // near it, but far now and then
+				off = 0.1
+			}
+			w.add(&k, push, dt, true, off)
 		}
 		if w.sure > 0 {
 			found[n%2]++
