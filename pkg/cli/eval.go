@@ -116,6 +116,12 @@ func (e *evalCommand) prepare() (*experiment.Evaluation, error) {
 // believe has the controller believe what an airframe's file says of the robot's response, or, where another's vehicle
 // flies, what that shows in the worlds of a file.
 func (e *evalCommand) believe(c *console, p *experiment.Evaluation, in []experiment.Scenario) error {
+	if p.Guard = nil; e.Airframe != "" {
+		p.Guard = experiment.Unbounded(p.Airframe.Guard)
+	}
+	if p.External == nil {
+		return nil
+	}
 	cfg, err := settings[experiment.Config](loopNode, "", nil)
 	if err != nil {
 		return err
@@ -124,10 +130,7 @@ func (e *evalCommand) believe(c *console, p *experiment.Evaluation, in []experim
 	if err != nil {
 		return err
 	}
-	if e.Airframe != "" {
-		lab.Guard = experiment.Unbounded(p.Airframe.Guard)
-	}
-	lab.External, lab.Filter = p.External, p.Filter
+	lab.External, lab.Filter, lab.Guard = p.External, p.Filter, p.Guard
 	err = e.respond(c, lab, in...)
 	p.Guard = lab.Guard
 	return err
