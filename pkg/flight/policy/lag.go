@@ -8,20 +8,24 @@ import (
 )
 
 // lag tells how much later than the model expects a robot turns after its commands: a link that is slow, an autopilot
-// that is soft. It compares what turns are with what the model expected some half rows before (maximum likelihood of
-// white noise of any strength, with forgetting). As far as none of that explains the turns, the lag is unknown: so it
-// is of states that are made of commands. A robot that hardly turns is taken for prompt. The zero value has seen
-// nothing.
+// that is soft. It compares what turns are with what the model expected some half rows before and after (maximum
+// likelihood of white noise of any strength, with forgetting). As far as none of that explains the turns, the lag is
+// unknown: so it is of states that are made of commands. A robot that hardly turns is taken for prompt, and so is one
+// that turns sooner than the model expects: unknown to be sooner, one that shakes would look late by a period less. The
+// zero value has seen nothing.
 type lag struct {
-	expected [lagRows]so3.Vec3      // turns by the model, the newest first, rad in the body
-	known    int                    // of them
-	rows     float64                // that have been compared and are not forgotten
-	power    float64                // sum of the squares of their turns
-	squares  [2*lagRows - 1]float64 // of what is left of their turns, by half rows
+	turns    [soonRows + 1]so3.Vec3   // the newest first, rad in the body
+	expected [shiftRows]so3.Vec3      // turns by the model, the same
+	known    int                      // of them
+	rows     float64                  // that have been compared and are not forgotten
+	power    float64                  // sum of the squares of their turns
+	squares  [2*shiftRows - 1]float64 // of what is left of their turns, by half rows from the soonest on
 }
 
 const (
-	lagRows   = 8     // 0 … 7 rows
+	lagRows   = 8 // 0 … 7 rows late
+	soonRows  = 2 // by which a robot may be sooner than the model expects
+	shiftRows = soonRows + lagRows
 	lagMemory = 1.5   // s
 	leastTurn = 0.002 // rad; what is left of a turn is not less
 	mostTurn  = 0.05  // rad; what is left of one counts as no more
@@ -44,11 +48,13 @@ func (l *lag) add(turn, expected so3.Vec3, dt float64) {
 		l.known = 0
 		return
 	}
+	copy(l.turns[1:], l.turns[:])
 	copy(l.expected[1:], l.expected[:])
-	l.expected[0] = expected
-	if l.known = min(l.known+1, lagRows); l.known < lagRows {
+	l.turns[0], l.expected[0] = turn, expected
+	if l.known = min(l.known+1, shiftRows); l.known < shiftRows {
 		return
 	}
+	turn = l.turns[soonRows]
 	keep := math.Exp(-dt / lagMemory)
 	l.rows = keep*l.rows + 1
 	square := func(v so3.Vec3) float64 { return min(v.X*v.X+v.Y*v.Y, mostTurn*mostTurn) }
@@ -67,21 +73,21 @@ func (l *lag) mean() float64 {
 		return unknownLag
 	}
 	known := min((explained-guessed)/(certain-guessed), 1)
-	return unknownLag + known*(l.likely()-unknownLag)
+	return unknownLag + known*(max(l.likely(), 0)-unknownLag)
 }
 
-// likely is the mean number of rows, weighted by how likely each is.
+// likely is the mean number of rows, weighted by how likely each is; less than 0 of a robot that is sooner.
 func (l *lag) likely() float64 {
 	var likely [len(l.squares)]float64
 	for j, s := range l.squares {
-		likely[j] = -l.rows*math.Log(s) - lagPrior*float64(j)
+		likely[j] = -l.rows*math.Log(s) - lagPrior*math.Abs(float64(j)-2*soonRows)
 	}
 	most := slices.Max(likely[:])
 	var sum, mean float64
 	for j, x := range likely {
 		w := math.Exp(x - most)
 		sum += w
-		mean += w * float64(j) / 2
+		mean += w * (float64(j)/2 - soonRows)
 	}
 	return mean / sum
 }

@@ -19,12 +19,19 @@ func swaying(k int, rng *rand.Rand) so3.Vec3 {
 
 // follow has turns follow those that the model expects so many rows later, with noise, rad.
 func follow(l *lag, rows int, late, noise float64, rng *rand.Rand) {
+	followOf(l, rows, late, noise, rng, func(k int) so3.Vec3 { return swaying(k, rng) })
+}
+
+// followOf is follow where the model expects what a function returns of a row; less than 0 is sooner.
+func followOf(l *lag, rows int, late, noise float64, rng *rand.Rand, of func(k int) so3.Vec3) {
 	var expected []so3.Vec3
 	for k := range rows {
-		expected = append(expected, swaying(k, rng))
+		for len(expected) <= k+soonRows {
+			expected = append(expected, of(len(expected)))
+		}
 		at := max(float64(k)-late, 0)
-		i := min(int(at), len(expected)-1)
-		turn := expected[i].Add(expected[min(i+1, k)].Sub(expected[i]).Scale(at - float64(i)))
+		i := int(at)
+		turn := expected[i].Add(expected[min(i+1, len(expected)-1)].Sub(expected[i]).Scale(at - float64(i)))
 		for _, axis := range []*float64{&turn.X, &turn.Y} {
 			*axis += noise * rng.NormFloat64()
 		}
@@ -39,6 +46,26 @@ func TestLagOfTurnsThatFollowLate(t *testing.T) {
 				var l lag
 				if follow(&l, 150, late, noise, rand.New(rand.NewPCG(1, 1))); math.Abs(l.mean()-late) > 0.5 {
 					t.Errorf("%.2f rows late, expected %.2f", l.mean(), late)
+				}
+			})
+		}
+	}
+}
+
+// A robot that turns sooner than the model expects is taken for prompt, whatever it does. Shaken at one rate it looks
+// as if it were late by a period less.
+func TestLagOfARobotThatIsSooner(t *testing.T) {
+	for _, sooner := range []float64{0.5, 1, 1.5, 2} {
+		for _, period := range []float64{5, 6, 7, 8, 9, 10, 20} {
+			t.Run(fmt.Sprintf("%g rows, a shake of %g", sooner, period), func(t *testing.T) {
+				var l lag
+				shake := func(k int) so3.Vec3 {
+					at := float64(k)
+					return so3.Vec3{X: 0.05 * math.Sin(2*math.Pi/period*at), Y: 0.02 * math.Sin(5+at/9)}
+				}
+				followOf(&l, 300, -sooner, 0.001, rand.New(rand.NewPCG(1, 6)), shake)
+				if l.mean() > 0.25 {
+					t.Errorf("told to be %.2f rows late", l.mean())
 				}
 			})
 		}
