@@ -49,6 +49,10 @@ func (b *externalFlags) maker() (sim.NewExternal, error) {
 // respond has a campaign's guard believe how another's vehicle responds, by flights in the first of some scenarios.
 func (b *externalFlags) respond(c *console, p *experiment.Campaign, in ...experiment.Scenario) error {
 	r, err := p.Respond(c.ctx, in...)
+	if errors.Is(err, experiment.ErrHardlyShown) {
+		c.warn(err.Error())
+		return nil
+	}
 	if r != nil {
 		const ms = 1e3
 		c.log.Info().Msgf("guard.response by flights without the filter: thrust after %.0f + %.0f ms, body rates "+

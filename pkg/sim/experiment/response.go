@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -21,9 +22,13 @@ func Unbounded(g guard.Config) *guard.Config {
 	return &g
 }
 
+// ErrHardlyShown is of flights that show too little of how a vehicle responds.
+var ErrHardlyShown = errors.New("flights of the geometric law hardly show how the vehicle responds: the default " +
+	"guard.response is believed, where no file has another")
+
 // Respond has the guard believe what another's vehicle shows, as a lab does by `vnd doctor`: in flights of the
 // geometric law without the filter, by good poses, in the first of some scenarios. It returns what is believed then,
-// nil where nothing is found: no such vehicle or no filter flies, a file says it, or too little was flown.
+// nil where none is looked for: no such vehicle or no filter flies, or a file says it.
 func (c *Campaign) Respond(ctx context.Context, in ...Scenario) (*guard.Response, error) {
 	var plain guard.Config
 	param.Default(&plain)
@@ -48,8 +53,11 @@ func (c *Campaign) Respond(ctx context.Context, in ...Scenario) (*guard.Response
 		return nil, err
 	}
 	found, err := quadgate.Identify(ctx, slices.Concat(rows...), c.Nominal.Dt)
-	if err != nil || !found.Known() {
+	if err != nil {
 		return nil, err
+	}
+	if !found.Known() {
+		return nil, ErrHardlyShown
 	}
 	if c.Guard == nil {
 		c.Guard = Unbounded(plain)

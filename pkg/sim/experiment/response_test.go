@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -126,6 +127,27 @@ func TestLabFindsTheResponseOfAnothersVehicle(t *testing.T) {
 				t.Errorf("found anew: %v, %v", again, err)
 			}
 		})
+	}
+}
+
+// fallenVehicle lies below the floor, whatever is commanded.
+type fallenVehicle struct{}
+
+func (fallenVehicle) Reset(quad.State, quad.Command) error { return nil }
+
+func (fallenVehicle) Follow(quad.Command, so3.Vec3, float64) (quad.State, so3.Vec3, error) {
+	return quad.State{P: so3.Vec3{Z: -1}, Q: so3.Identity()}, so3.Vec3{}, nil
+}
+
+func (fallenVehicle) Close() error { return nil }
+
+// TestNoResponseOfAVehicleThatHardlyFlies: what crashes at once shows no response, and nothing is believed for that.
+func TestNoResponseOfAVehicleThatHardlyFlies(t *testing.T) {
+	c := bothTasks(t, 1)
+	c.External = func(sim.World) (sim.External, error) { return fallenVehicle{}, nil }
+	r, err := c.Respond(t.Context(), Scenario{World: sim.Default()})
+	if !errors.Is(err, ErrHardlyShown) || r != nil || c.Guard != nil {
+		t.Errorf("%v, %v, and %v is believed", r, err, c.Guard)
 	}
 }
 
