@@ -8,11 +8,10 @@ import (
 )
 
 // lag tells how much later than the model expects a robot turns after its commands: a link that is slow, an autopilot
-// that is soft. It compares what turns are with what the model expected some half rows before and after (maximum
-// likelihood of white noise of any strength, with forgetting). As far as none of that explains the turns, the lag is
-// unknown: so it is of states that are made of commands. A robot that hardly turns is taken for prompt, and so is one
-// that turns sooner than the model expects: unknown to be sooner, one that shakes would look late by a period less. The
-// zero value has seen nothing.
+// that is soft. It compares turns with what the model expected some half rows before and after. That is maximum
+// likelihood of white noise of any strength, with forgetting. As far as none of that explains the turns, the lag is
+// unknown: so it is of states that are made of commands. A robot that hardly turns is taken for prompt. So is one that
+// turns up to two rows sooner: else, shaking, it would look late by a period less. The zero value has seen nothing.
 type lag struct {
 	turns    [soonRows + 1]so3.Vec3   // the newest first, rad in the body
 	expected [shiftRows]so3.Vec3      // turns by the model, the same
@@ -30,7 +29,7 @@ const (
 	leastTurn = 0.002 // rad; what is left of a turn is not less
 	mostTurn  = 0.05  // rad; what is left of one counts as no more
 	leastLag  = 0.005 // s, unit that a policy may see; in less its numbers drown all others
-	lagPrior  = 1     // by which each half row more is less likely beforehand, as a logarithm
+	lagPrior  = 1     // by which each half row away from the model is less likely beforehand, as a logarithm
 
 	// unknownLag is what an unknown lag is taken for, rows: a policy that is told so flies prompt robots, and those
 	// that are four rows late. One row less costs a late robot more than it gains a prompt one, one more the other way
@@ -54,14 +53,14 @@ func (l *lag) add(turn, expected so3.Vec3, dt float64) {
 	if l.known = min(l.known+1, shiftRows); l.known < shiftRows {
 		return
 	}
-	turn = l.turns[soonRows]
+	before := l.turns[soonRows]
 	keep := math.Exp(-dt / lagMemory)
 	l.rows = keep*l.rows + 1
 	square := func(v so3.Vec3) float64 { return min(v.X*v.X+v.Y*v.Y, mostTurn*mostTurn) }
-	l.power = keep*l.power + square(turn)
+	l.power = keep*l.power + square(before)
 	for j := range l.squares {
 		half := l.expected[j/2].Add(l.expected[(j+1)/2]).Scale(0.5)
-		l.squares[j] = keep*l.squares[j] + square(turn.Sub(half)) + leastTurn*leastTurn
+		l.squares[j] = keep*l.squares[j] + square(before.Sub(half)) + leastTurn*leastTurn
 	}
 }
 

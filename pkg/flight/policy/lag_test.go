@@ -52,8 +52,8 @@ func TestLagOfTurnsThatFollowLate(t *testing.T) {
 	}
 }
 
-// A robot that turns sooner than the model expects is taken for prompt, whatever it does. Shaken at one rate it looks
-// as if it were late by a period less.
+// A robot that turns up to two rows sooner than the model expects is taken for prompt. Shaken at one rate it looks as
+// if it were late by a period less.
 func TestLagOfARobotThatIsSooner(t *testing.T) {
 	for _, sooner := range []float64{0.5, 1, 1.5, 2} {
 		for _, period := range []float64{5, 6, 7, 8, 9, 10, 20} {
