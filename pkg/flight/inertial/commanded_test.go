@@ -131,6 +131,39 @@ func TestPushStaysInTheWorld(t *testing.T) {
 	}
 }
 
+// TestWeightTurnsWithTheBody: a load takes a quarter of the thrust of a robot that hovers and rolls by 0.6 rad to and fro
+// four times a second, with a wind beside it and without. A push that stayed in the world had velocities err by eight
+// times as much.
+func TestWeightTurnsWithTheBody(t *testing.T) {
+	const lacks, h = 0.25, 0.005
+	for _, wind := range []so3.Vec3{{}, {X: 1, Y: -1}} {
+		rng := rand.New(rand.NewPCG(5, 2))
+		roll := func(at float64) so3.Quat { return so3.Exp(so3.Vec3{X: 0.6 * math.Sin(8*math.Pi*at)}) }
+		thrust := func(at float64) float64 { return quad.Gravity / (1 - lacks) / roll(at).Rotate(so3.Vec3{Z: 1}).Z }
+		e := NewCommandEstimator(func(_ *quad.State, from, to float64) (rates, force so3.Vec3) {
+			turn := so3.Log(roll(from).Conj().Mul(roll(to)))
+			return turn.Scale(1 / (to - from)), so3.Vec3{Z: thrust((from + to) / 2)}
+		})
+		s, sum, n := quad.State{Q: so3.Identity()}, 0.0, 0.0
+		for i := 1; i < 800; i++ {
+			now, middle := float64(i)*h, (float64(i)-0.5)*h
+			pulls := so3.Vec3{Z: (1 - lacks) * thrust(middle)}
+			a := roll(middle).Rotate(pulls).Add(wind).Sub(so3.Vec3{Z: quad.Gravity})
+			s.P = s.P.Add(s.V.Scale(h)).Add(a.Scale(h * h / 2))
+			s.V, s.Q = s.V.Add(a.Scale(h)), roll(now)
+			noise := so3.Vec3{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
+			e.AddPose(Pose{T: now, P: s.P.Add(noise.Scale(0.0005)), Q: s.Q}, now)
+			if found, ok := e.At(now); ok && i > 400 {
+				off := found.V.Sub(s.V)
+				sum, n = sum+off.Dot(off), n+1
+			}
+		}
+		if speed := math.Sqrt(sum / n); !(speed < 0.02) {
+			t.Errorf("wind %v: errs by %.3f m/s", wind, speed)
+		}
+	}
+}
+
 // TestNoPushSetsIn where poses err as they always did, for a while too, where a few of them err by five times as much,
 // and where a robot that shakes turns later than commands tell.
 func TestNoPushSetsIn(t *testing.T) {

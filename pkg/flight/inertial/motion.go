@@ -84,49 +84,60 @@ type motion struct {
 	accelBias so3.Vec3 // m/s²
 	delay     float64  // of the poses beyond their stamps, s
 	rates     so3.Vec3 // ω_B, the newest without its bias, rad/s
-	// pushed says that accelBias stands for a push, which keeps its direction in the world while the body turns.
+	// pushed says that accelBias stands for a push. Its first two numbers are level in the world, as winds are. The third
+	// turns with the body, along its z: a load, an empty battery and a worn rotor all take from the thrust.
 	pushed bool
+}
+
+// unbiased is the specific force in the body, m/s², and the acceleration that acts in the world beside it.
+func (m *motion) unbiased(force so3.Vec3) (body, world so3.Vec3) {
+	bias, world := m.accelBias, so3.Vec3{Z: -quad.Gravity}
+	if m.pushed {
+		bias, world.X, world.Y = so3.Vec3{Z: bias.Z}, -bias.X, -bias.Y
+	}
+	return force.Sub(bias), world
+}
+
+// biased is what a bias of 1 takes from the acceleration in the world at an attitude.
+func (m *motion) biased(r so3.Mat3) so3.Mat3 {
+	if m.pushed {
+		return so3.Mat3{{1, 0, r[0][2]}, {0, 1, r[1][2]}, {0, 0, r[2][2]}}
+	}
+	return r
 }
 
 // step carries the motion on for dt seconds under one sample, attitude half-way.
 func (m *motion) step(s *Imu, dt float64) {
 	m.rates = s.Rates.Sub(m.gyroBias)
 	halfway := m.Q.Mul(so3.Exp(m.rates.Scale(dt / 2)))
-	dv := halfway.Rotate(s.Force.Sub(m.accelBias)).Sub(so3.Vec3{Z: quad.Gravity}).Scale(dt)
+	force, world := m.unbiased(s.Force)
+	dv := halfway.Rotate(force).Add(world).Scale(dt)
 	m.P = m.P.Add(m.V.Scale(dt)).Add(dv.Scale(dt / 2))
 	m.V = m.V.Add(dv)
 	m.Q = m.Q.Mul(so3.Exp(m.rates.Scale(dt))).Normalize()
-	if m.pushed {
-		m.accelBias = so3.Exp(m.rates.Scale(-dt)).Rotate(m.accelBias)
-	}
 }
 
 // transition is F = ∂(error after step)/∂(error before) by its blocks: most of F is zero. What a step adds to the
 // position is half of what it adds to the velocity, for its length.
 type transition struct {
-	dt                       float64
-	byTurn, byGyro, byAccel  so3.Mat3 // of the velocity
-	turned, turnByGyro       so3.Mat3 // of the attitude
-	accelTurned, accelByGyro so3.Mat3 // of the accelerometer's bias
+	dt                      float64
+	byTurn, byGyro, byAccel so3.Mat3 // of the velocity
+	turned, turnByGyro      so3.Mat3 // of the attitude
 }
 
 // jacobian is that of a step at the motion before it.
 func (m *motion) jacobian(s *Imu, dt float64) (f transition) {
-	rates, force := s.Rates.Sub(m.gyroBias), s.Force.Sub(m.accelBias)
+	rates := s.Rates.Sub(m.gyroBias)
+	force, _ := m.unbiased(s.Force)
 	half := so3.Exp(rates.Scale(dt / 2)).Mat3()
 	r := m.Q.Mat3().Mul(half)
 	pushed := r.Mul(so3.Hat(force))
 	f.dt = dt
 	f.byTurn = scaled(-dt, pushed.Mul(half.T()))
 	f.byGyro = scaled(dt*dt/2, pushed.Mul(rightJacobian(rates.Scale(dt/2))))
-	f.byAccel = scaled(-dt, r)
+	f.byAccel = scaled(-dt, m.biased(r))
 	f.turned = so3.Exp(rates.Scale(-dt)).Mat3()
 	f.turnByGyro = scaled(-dt, rightJacobian(rates.Scale(dt)))
-	f.accelTurned = so3.Identity().Mat3()
-	if m.pushed {
-		f.accelTurned = f.turned
-		f.accelByGyro = scaled(-dt, f.turned.Mul(so3.Hat(m.accelBias)).Mul(rightJacobian(rates.Scale(-dt))))
-	}
 	return f
 }
 
@@ -152,15 +163,13 @@ func (f *transition) apply(m *matrix) {
 			v[j] += x
 		}
 	}
-	var turn, accel [3][size]float64
+	var turn [3][size]float64
 	for i := range turn {
 		m.combine(&turn[i], atTurn, &f.turned[i])
 		m.combine(&turn[i], atGyro, &f.turnByGyro[i])
-		m.combine(&accel[i], atAccel, &f.accelTurned[i])
-		m.combine(&accel[i], atGyro, &f.accelByGyro[i])
 	}
 	for i := range turn {
-		*m.row(atTurn + i), *m.row(atAccel + i) = turn[i], accel[i]
+		*m.row(atTurn + i) = turn[i]
 	}
 }
 
@@ -225,11 +234,12 @@ func (b *belief) step(s *Imu, dt float64, n *Noise) transition {
 // pushedAnew has the push be uncertain by so many m/s² more, and the velocity by what it gained of that in so
 // many s.
 func (b *belief) pushedAnew(by, since float64) {
-	r := b.Q.Mat3()
-	b.cov.addDiagonal(atVelocity, 3, by*by*since*since)
+	r := b.biased(b.Q.Mat3())
+	gained := scaled(by*by*since*since, r.Mul(r.T()))
 	b.cov.addDiagonal(atAccel, 3, by*by)
 	for i := range 3 {
 		for j := range 3 {
+			b.cov[(atVelocity+i)*size+atVelocity+j] += gained[i][j]
 			x := -by * by * since * r[i][j]
 			b.cov[(atVelocity+i)*size+atAccel+j] += x
 			b.cov[(atAccel+j)*size+atVelocity+i] += x
