@@ -65,7 +65,7 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 	c.newest = z.T
 	c.follow(now)
 	if p := c.filter.phase; p == Waiting || p == Lost {
-		c.filter.frame = frame{} // poses are right
+		c.filter.leave() // poses are right
 	}
 	c.noise.add(&z)
 	z.Spread = c.noise.spread()

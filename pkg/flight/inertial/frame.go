@@ -61,7 +61,14 @@ func (e *Estimator) relax(dt float64) {
 	for _, b := range []*belief{&e.past, &e.present} {
 		b.P = about.Add(turn.Rotate(b.P.Sub(about))).Add(by)
 		b.V, b.Q = turn.Rotate(b.V), turn.Mul(b.Q)
+		b.turnPush(turn)
 	}
+}
+
+// leave has the frame be that of the poses at once, before the filter begins anew there.
+func (e *Estimator) leave() {
+	e.present.turnPush(yawed(-e.frame.yaw))
+	e.frame = frame{}
 }
 
 // streak is of poses in a row that were not believed, and agree among themselves.

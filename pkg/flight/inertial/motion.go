@@ -84,34 +84,51 @@ type motion struct {
 	accelBias so3.Vec3 // m/s²
 	delay     float64  // of the poses beyond their stamps, s
 	rates     so3.Vec3 // ω_B, the newest without its bias, rad/s
-	// pushed says that accelBias stands for a push. Its first two numbers are level in the world, as winds are. The third
-	// turns with the body, along its z: a load, an empty battery and a worn rotor all take from the thrust.
+	// pushed says that accelBias stands for a push. Its first two numbers are level in the world, as winds are. The
+	// third turns with the body, along its z: a load, an empty battery and a worn rotor all take from the thrust.
 	pushed bool
 }
 
-// unbiased is the specific force in the body, m/s², and the acceleration that acts in the world beside it.
-func (m *motion) unbiased(force so3.Vec3) (body, world so3.Vec3) {
-	bias, world := m.accelBias, so3.Vec3{Z: -quad.Gravity}
+// leastRise is what a push of 1 along the thrust has of the vertical at least, up or down. Where the body stands on its
+// side, no such push explains what acts along the vertical: a drag there would be taken for one without bound.
+const leastRise = 0.5
+
+// turnPush takes along what of a push is level, as the frame turns about z.
+func (m *motion) turnPush(turn so3.Quat) {
 	if m.pushed {
-		bias, world.X, world.Y = so3.Vec3{Z: bias.Z}, -bias.X, -bias.Y
+		m.accelBias = turn.Rotate(m.accelBias)
 	}
-	return force.Sub(bias), world
 }
 
-// biased is what a bias of 1 takes from the acceleration in the world at an attitude.
-func (m *motion) biased(r so3.Mat3) so3.Mat3 {
+// byBias is what a bias of 1 takes from the acceleration in the world at an attitude.
+func (m *motion) byBias(r *so3.Mat3) so3.Mat3 {
 	if m.pushed {
-		return so3.Mat3{{1, 0, r[0][2]}, {0, 1, r[1][2]}, {0, 0, r[2][2]}}
+		rise := math.Copysign(max(math.Abs(r[2][2]), leastRise), r[2][2])
+		return so3.Mat3{{1, 0, r[0][2]}, {0, 1, r[1][2]}, {0, 0, rise}}
 	}
-	return r
+	return *r
+}
+
+// turning is how the acceleration in the world changes as the body turns, by an error of its attitude r.
+func (m *motion) turning(r *so3.Mat3, force so3.Vec3) so3.Mat3 {
+	bias := m.accelBias
+	if m.pushed {
+		bias.X, bias.Y = 0, 0
+	}
+	turning := r.Mul(so3.Hat(force.Sub(bias)))
+	if m.pushed && math.Abs(r[2][2]) < leastRise { // the push keeps its vertical part
+		turning[2] = r.Mul(so3.Hat(force))[2]
+	}
+	return turning
 }
 
 // step carries the motion on for dt seconds under one sample, attitude half-way.
 func (m *motion) step(s *Imu, dt float64) {
 	m.rates = s.Rates.Sub(m.gyroBias)
 	halfway := m.Q.Mul(so3.Exp(m.rates.Scale(dt / 2)))
-	force, world := m.unbiased(s.Force)
-	dv := halfway.Rotate(force).Add(world).Scale(dt)
+	r := halfway.Mat3()
+	lost := m.byBias(&r).MulVec(m.accelBias)
+	dv := halfway.Rotate(s.Force).Sub(lost).Sub(so3.Vec3{Z: quad.Gravity}).Scale(dt)
 	m.P = m.P.Add(m.V.Scale(dt)).Add(dv.Scale(dt / 2))
 	m.V = m.V.Add(dv)
 	m.Q = m.Q.Mul(so3.Exp(m.rates.Scale(dt))).Normalize()
@@ -128,14 +145,13 @@ type transition struct {
 // jacobian is that of a step at the motion before it.
 func (m *motion) jacobian(s *Imu, dt float64) (f transition) {
 	rates := s.Rates.Sub(m.gyroBias)
-	force, _ := m.unbiased(s.Force)
 	half := so3.Exp(rates.Scale(dt / 2)).Mat3()
 	r := m.Q.Mat3().Mul(half)
-	pushed := r.Mul(so3.Hat(force))
+	turning := m.turning(&r, s.Force)
 	f.dt = dt
-	f.byTurn = scaled(-dt, pushed.Mul(half.T()))
-	f.byGyro = scaled(dt*dt/2, pushed.Mul(rightJacobian(rates.Scale(dt/2))))
-	f.byAccel = scaled(-dt, m.biased(r))
+	f.byTurn = scaled(-dt, turning.Mul(half.T()))
+	f.byGyro = scaled(dt*dt/2, turning.Mul(rightJacobian(rates.Scale(dt/2))))
+	f.byAccel = scaled(-dt, m.byBias(&r))
 	f.turned = so3.Exp(rates.Scale(-dt)).Mat3()
 	f.turnByGyro = scaled(-dt, rightJacobian(rates.Scale(dt)))
 	return f
@@ -234,7 +250,8 @@ func (b *belief) step(s *Imu, dt float64, n *Noise) transition {
 // pushedAnew has the push be uncertain by so many m/s² more, and the velocity by what it gained of that in so
 // many s.
 func (b *belief) pushedAnew(by, since float64) {
-	r := b.biased(b.Q.Mat3())
+	attitude := b.Q.Mat3()
+	r := b.byBias(&attitude)
 	gained := scaled(by*by*since*since, r.Mul(r.T()))
 	b.cov.addDiagonal(atAccel, 3, by*by)
 	for i := range 3 {
