@@ -36,7 +36,7 @@ const (
 	// about (docs/decisions/0051).
 	unknownLag = 2
 	fewRows    = 10     // of as many rows chance explains half
-	quietTurn  = 0.0045 // rad; what is left of a turn need not be explained
+	quietTurn  = 0.0065 // rad; what is left of a turn need not be explained: in hover weak rotors leave .0055
 	guessed    = 0.3    // share of the turns' power that chance explains of more
 	certain    = 0.6    // share from which on there is no doubt
 )
