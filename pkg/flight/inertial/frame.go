@@ -67,7 +67,11 @@ func (e *Estimator) relax(dt float64) {
 
 // leave has the frame be that of the poses at once, before the filter begins anew there.
 func (e *Estimator) leave() {
-	e.present.turnPush(yawed(-e.frame.yaw))
+	turn := yawed(-e.frame.yaw)
+	for _, b := range []*belief{&e.past, &e.present} {
+		b.V = turn.Rotate(b.V)
+		b.turnPush(turn)
+	}
 	e.frame = frame{}
 }
 

@@ -109,7 +109,7 @@ func (m *motion) byBias(r *so3.Mat3) so3.Mat3 {
 	return *r
 }
 
-// turning is how the acceleration in the world changes as the body turns, by an error of its attitude r.
+// turning is what an error of the attitude, in the body, takes from the acceleration in the world at attitude r.
 func (m *motion) turning(r *so3.Mat3, force so3.Vec3) so3.Mat3 {
 	bias := m.accelBias
 	if m.pushed {

@@ -89,9 +89,11 @@ func TestPushTurnsWithItsFrame(t *testing.T) {
 		e.frame.yaw, e.past.accelBias = 0.6, yawed(0.6).Rotate(wind)
 		e.present = e.past
 		back(e)
-		got, turn := yawed(-e.frame.yaw).Rotate(e.present.accelBias), e.frame.yaw
-		if turn == 0.6 || got.Sub(wind).Norm() > 1e-12 {
-			t.Errorf("%s: frame turned by %g, wind %v", name, turn, got)
+		for _, b := range []*belief{&e.past, &e.present} {
+			got, turn := yawed(-e.frame.yaw).Rotate(b.accelBias), e.frame.yaw
+			if turn == 0.6 || got.Sub(wind).Norm() > 1e-12 {
+				t.Errorf("%s: frame turned by %g, wind %v", name, turn, got)
+			}
 		}
 	}
 }
