@@ -60,8 +60,8 @@ func (e *Estimator) relax(dt float64) {
 	turn := yawed(angle)
 	for _, b := range []*belief{&e.past, &e.present} {
 		b.P = about.Add(turn.Rotate(b.P.Sub(about))).Add(by)
-		b.V, b.Q = turn.Rotate(b.V), turn.Mul(b.Q)
-		b.turnPush(turn)
+		b.Q = turn.Mul(b.Q)
+		b.turnLevel(turn)
 	}
 }
 
@@ -69,8 +69,7 @@ func (e *Estimator) relax(dt float64) {
 func (e *Estimator) leave() {
 	turn := yawed(-e.frame.yaw)
 	for _, b := range []*belief{&e.past, &e.present} {
-		b.V = turn.Rotate(b.V)
-		b.turnPush(turn)
+		b.turnLevel(turn)
 	}
 	e.frame = frame{}
 }

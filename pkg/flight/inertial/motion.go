@@ -93,8 +93,9 @@ type motion struct {
 // side, no such push explains what acts along the vertical: a drag there would be taken for one without bound.
 const leastRise = 0.5
 
-// turnPush takes along what of a push is level, as the frame turns about z.
-func (m *motion) turnPush(turn so3.Quat) {
+// turnLevel takes the velocity and what of a push is level along, as the frame turns about z.
+func (m *motion) turnLevel(turn so3.Quat) {
+	m.V = turn.Rotate(m.V)
 	if m.pushed {
 		m.accelBias = turn.Rotate(m.accelBias)
 	}
