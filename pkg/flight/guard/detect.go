@@ -20,6 +20,7 @@ type detector struct {
 	noise     noise    // of the source, as learned
 	misfit    misfit   // of the model, as learned
 	timing    timing   // of turns, as learned
+	looked    float64  // stamp of the newest sample that drifting looked at, s
 	kink      so3.Vec3 // velocity of the newest one that drifting looked at, m/s, world
 	gap       float64  // the newest between samples, s
 	gapAt     float64  // its end, s
@@ -50,7 +51,8 @@ type exhibit struct {
 
 	quickened so3.Vec3 // by how much commanded body rates changed, rad/s
 
-	kinked float64 // by drifting, half a short window before
+	kink   kink    // of the short window up to it, until the misfit has learned from it
+	kinked float64 // its share, by drifting
 	both   float64 // the same and that of a longer window, half of it before
 }
 

@@ -18,6 +18,7 @@ const (
 	maxStampStep   = 0.008  // s by which a source may shift its stamps at once
 	longestKink    = 41     // exhibits
 	swingLift      = 0.01   // m/s for each rad²/s²: rotors that turn a robot quickly lift it, too
+	swingSinks     = 0.25   // of that, where they are at their limits and lift it less
 )
 
 // kinkTest looks for a kink amid a window. A short one finds it soon; in a longer one, noise and a shaking robot hide
@@ -89,40 +90,55 @@ func (d *detector) drifting() (since float64, found bool) {
 	if d.n == 0 {
 		return 0, false
 	}
-	fresh := d.misfit.at != d.at(0).at
 	e := d.at(0)
-	e.kinked = d.kinked(short, fresh)
+	fresh := d.looked != e.at
+	d.looked = e.at
+	e.kinked, e.kink = d.kinked(short)
 	if before := d.at(long.half - short.half).kinked; before > 0 {
-		now := d.kinked(long, false)
+		now, _ := d.kinked(long)
 		if e.both = 0; now > 0 {
 			e.both = before + now
 		}
 	}
 	if e.both > kinkProof {
-		return d.at(long.half).at, true
+		since, found = d.at(long.half).at, true
+	} else if both := d.at(last.half - long.half).both; both > 0 {
+		slow, _ := d.kinked(last)
+		since, found = d.at(last.half).at, both+slow > slowProof
 	}
-	both := d.at(last.half - long.half).both
-	return d.at(last.half).at, both > 0 && both+d.kinked(last, false) > slowProof
+	if fresh {
+		d.learnMisfit()
+	}
+	return since, found
+}
+
+// learnMisfit learns from a short window of some time ago, in which a drift would have been found. A policy answers one
+// at once, and beside that answer the drift looks like thrust that is early: learning this would hide it.
+func (d *detector) learnMisfit() {
+	wait := learnWait
+	if d.misfit.takesOff {
+		wait = 0
+	}
+	if e := d.at(wait); d.n > wait && e.kink != (kink{}) {
+		d.misfit.learn(&e.kink, e.at)
+	}
 }
 
 // kinked is the speed of a kink amid a window, as a share of the one that is too great to be harmless; 0 where it is
-// small, or a step of the stamps explains it better. Where the model's misfit is to be learned, it is.
-func (d *detector) kinked(t *kinkTest, learn bool) (share float64) {
+// small, or a step of the stamps explains it better.
+func (d *detector) kinked(t *kinkTest) (share float64, k kink) {
 	var b bends
 	if !d.bends(t.half, &b) {
-		return 0
+		return 0, k
 	}
-	k := t.kink(&b)
+	k = t.kink(&b)
 	allowed := max(t.slack, kinkDeviations*d.noise.position(), usualKinks*d.misfit.usual())
 	d.kink = d.misfit.left(&k)
 	share = d.kink.Norm() / (allowed + d.misfit.slack(t, &k))
 	if share < leastKink || d.stampsStepped(t, &b) {
 		share = 0
 	}
-	if learn {
-		d.misfit.learn(&k, d.at(0).at)
-	}
-	return share
+	return share, k
 }
 
 // bends are the positions of a window beside their chord and, to compare, what the model would make of itself there: m
@@ -193,7 +209,7 @@ func (b *bends) spread(d *detector, from float64) {
 type kink struct {
 	off, late, strong bend
 	up                so3.Vec3 // direction of thrust
-	lifted            float64  // speed along it that quick turns may have given, m/s
+	lifted            float64  // speed along it that quick turns may have given at most, m/s
 }
 
 // bend is a change of speed, m/s, and of a steady force, m/s².
@@ -205,7 +221,7 @@ func (t *kinkTest) kink(b *bends) kink {
 		lifted = lifted.Add(b.swung[i].Scale(t.speeds[i] / b.even))
 	}
 	return kink{t.bend(b, &b.off), t.bend(b, &b.late), t.bend(b, &b.strong), b.up,
-		swingLift * math.Abs(lifted.Dot(b.up))}
+		swingLift * lifted.Dot(b.up)}
 }
 
 func (t *kinkTest) bend(b *bends, path *[longestKink]so3.Vec3) (x bend) {
@@ -219,6 +235,7 @@ func (t *kinkTest) bend(b *bends, path *[longestKink]so3.Vec3) (x bend) {
 // misfit is the lag and the gain by which the model errs, learned by recursive least squares from kinks of all windows.
 // A robot that shakes shows both; in one that does not they do not matter.
 type misfit struct {
+	takesOff   bool    // when much is to be learned at once
 	at         float64 // of the newest window, s
 	ll, lg, gg float64 // information
 	ly, gy     float64
@@ -231,7 +248,9 @@ const (
 	lagSpread     = 0.005     // s, standard deviation
 	gainSpread    = 0.05 / 3  // the same of the gain
 	kinkVariance  = 10 * 2e-4 // m²/s², of a kink; windows overlap, so that ten are worth one
-	misfitSpreads = 3.0       // standard deviations that are allowed for
+	misfitSpreads = 2.0       // standard deviations that are allowed for
+	spreadsSoon   = 3.0       // the same in a take-off
+	learnWait     = 22        // exhibits after which a drift in a short window would have been found
 )
 
 func (f *misfit) learn(k *kink, at float64) {
@@ -261,8 +280,8 @@ func (f *misfit) usual() float64 { return min(math.Sqrt(f.kinks), 0.04) }
 func (f *misfit) left(k *kink) so3.Vec3 {
 	lag, gain, _, _ := f.known()
 	left := k.off.speed.Sub(k.late.speed.Scale(lag)).Sub(k.strong.speed.Scale(gain))
-	along := left.Dot(k.up)
-	return left.Sub(k.up.Scale(min(max(along, -k.lifted), k.lifted)))
+	more, less := max(k.lifted, -swingSinks*k.lifted), min(k.lifted, -swingSinks*k.lifted)
+	return left.Sub(k.up.Scale(min(max(left.Dot(k.up), less), more)))
 }
 
 func (f *misfit) force(k *kink) float64 {
@@ -273,8 +292,11 @@ func (f *misfit) force(k *kink) float64 {
 // slack is the speed that a wind, or what is not known of the misfit, may explain.
 func (f *misfit) slack(t *kinkTest, k *kink) float64 {
 	_, _, lag, gain := f.known()
-	return t.share*f.force(k) + (t.lag+misfitSpreads*lag)*k.late.speed.Norm() +
-		(t.gain+misfitSpreads*gain)*k.strong.speed.Norm()
+	spreads := misfitSpreads
+	if f.takesOff {
+		spreads = spreadsSoon
+	}
+	return t.share*f.force(k) + (t.lag+spreads*lag)*k.late.speed.Norm() + (t.gain+spreads*gain)*k.strong.speed.Norm()
 }
 
 // stampsStepped reports whether a step of the source's stamps somewhere in the window explains it better than a kink

@@ -3,6 +3,7 @@ package guard
 import (
 	"encoding/csv"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -93,6 +94,18 @@ func TestLiftOfQuickTurnsIsNoDrift(t *testing.T) {
 	}
 }
 
+// Quick turns lift a robot, or lift it no more. They explain little of a kink of the other sign.
+func TestLiftExplainsItsSideAlone(t *testing.T) {
+	for _, c := range []struct{ speed, lifted, left float64 }{
+		{0.1, 0.3, 0}, {0.1, 0.04, 0.06}, {0.1, -0.2, 0.05}, {-0.1, -0.3, 0}, {-0.1, -0.04, -0.06}, {-0.1, 0.2, -0.05},
+	} {
+		k := kink{off: bend{speed: so3.Vec3{X: 0.02, Z: c.speed}}, up: so3.Vec3{Z: 1}, lifted: c.lifted}
+		if left := new(misfit).left(&k); math.Abs(left.Z-c.left) > 1e-12 || left.X != 0.02 {
+			t.Errorf("of a kink of %g m/s, where quick turns lift by %g, %v is left", c.speed, c.lifted, left)
+		}
+	}
+}
+
 // Ticks take the newest sample each, so that samples of 120 or 240 Hz come 16.7 to 25 ms apart. A source that drifts
 // shows all the same.
 func TestDriftShowsAtEveryRate(t *testing.T) {
@@ -142,6 +155,48 @@ func TestDriftShowsAmidUnevenSamples(t *testing.T) {
 					t.Errorf("sample %d comes %g s late, a drift of %g m/s: found %v", at, late, speed, found)
 				}
 			}
+		}
+	}
+}
+
+// answered is a hover whose height drifts from 4 s on, while a stiff law answers what it sees at once. Thrust follows
+// after 10 ms with a lag of 30 ms. It returns the greatest speed that the kink is said to have, m/s, or 0.
+func answered(drift float64) (speed float64) {
+	const step, rows, begins, delay, lag = 0.001, 300, 4.0, 10, 0.03
+	var d detector
+	var p plant
+	param.Default(&p.response)
+	rng := rand.New(rand.NewPCG(5, 6))
+	noise := func(deviation float64) float64 { return deviation * rng.NormFloat64() }
+	var sent [delay]float64 // thrusts on their way, less the weight
+	thrust, z, v := 0.0, 0.0, 0.0
+	for row := range rows {
+		now := 0.02 * float64(row)
+		seen, rate := z+drift*max(now-begins, 0)+noise(0.0003), v+noise(0.01)
+		if now > begins {
+			rate += drift
+		}
+		d.add(&quad.State{P: so3.Vec3{Z: 1 + seen}, V: so3.Vec3{Z: rate}, Q: so3.Identity()}, now, &p)
+		if _, found := d.drifting(); found && math.Abs(d.kink.Z) > math.Abs(speed) {
+			speed = d.kink.Z
+		}
+		a := min(max(-120*seen-22*rate, -8), 10)
+		p.send(now, quad.Command{Thrust: quad.Gravity + a})
+		for range 20 {
+			thrust += (sent[0] - thrust) * step / lag
+			copy(sent[:], sent[1:])
+			sent[delay-1] = a
+			z, v = z+v*step, v+thrust*step
+		}
+	}
+	return speed
+}
+
+// A policy that answers a drift at once does not hide it: the answer is not taken for thrust that comes early.
+func TestDriftThatIsAnsweredShows(t *testing.T) {
+	for _, drift := range []float64{0, 0.14, -0.14, 0.3, -0.3, 0.6, -0.6} { // m/s
+		if found := answered(drift); math.Abs(found-drift) > 0.1*math.Abs(drift) {
+			t.Errorf("a drift of %g m/s is found at %.3f m/s", drift, found)
 		}
 	}
 }

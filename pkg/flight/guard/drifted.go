@@ -12,6 +12,7 @@ import (
 // and meets the floor softly.
 const (
 	driftMemory  = 10.0 // s for which a drift is not forgiven
+	justFlies    = 1.0  // s of the policy, after a take-off
 	sameKink     = 0.5  // s for which one kink is found again and again
 	mostUp       = 1.0  // m/s; what is faster is no drift
 	mostDescent  = 0.85 // m/s, at most, of states that sink by themselves
@@ -25,6 +26,7 @@ func (g *Guard) drifts() bool { return g.since(g.driftedAt) < driftMemory }
 
 // findDrift looks for a kink in the path. One that ends a drift takes its speed away again; so would the floor.
 func (g *Guard) findDrift() {
+	g.detector.misfit.takesOff = g.mode == TakingOff || g.mode == Flying && g.inMode < justFlies
 	if _, found := g.detector.drifting(); !found {
 		return
 	}
