@@ -21,13 +21,13 @@ func shaking(f *Runner, rows int, by, period, around float64) (farthest float64)
 }
 
 // A robot that shakes several times a second has its latents go to and fro: of them the policy sees their mean. It sees
-// a change of the condition soon nonetheless, and a slow swing as it comes.
+// a change of the condition soon nonetheless, and a slow swing as it comes. One that was thrown off swings at 2.5 Hz.
 func TestLatentMeanOfAShake(t *testing.T) {
 	const Z, by = 12, 0.6 // 2.1 in all, and as much again to the other side
 	for name, c := range map[string]struct {
 		period      float64 // rows of 20 ms
 		least, most float64 // share of the swing that is seen
-	}{"6 Hz": {8, 0, 0.3}, "4 Hz": {12, 0, 0.4}, "0.7 Hz": {71, 0.6, 1.01}} {
+	}{"6 Hz": {8, 0, 0.15}, "4 Hz": {12, 0, 0.2}, "2.5 Hz": {20, 0, 0.4}, "0.7 Hz": {71, 0.6, 1.01}} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := steadyRunner(t, Z)
 			for range 100 {
@@ -57,18 +57,18 @@ func TestChangeAmidAShake(t *testing.T) {
 	f, _ := steadyRunner(t, Z)
 	shaking(f, 200, 0.6, 8, 0)
 	z := make([]float32, Z)
-	for i := range shakeStays + 3 {
+	for i := range shakeStays + 3*leastMean {
 		for j := range z {
 			z[j] = 1 + 0.01*float32(i%2)
 		}
 		f.SetLatent(z)
 	}
-	if f.z[0] < 0.95 {
-		t.Errorf("the policy sees %.2f of a change of 1 after %d rows", f.z[0], shakeStays+3)
+	if f.z[0] < 0.9 {
+		t.Errorf("the policy sees %.2f of a change of 1 after %d rows", f.z[0], shakeStays+3*leastMean)
 	}
 }
 
-// What shook is over: the next latent that is far off begins the mean anew.
+// What shook is over: the next latent that is far off begins the mean anew, as the first of a few.
 func TestShakeIsOver(t *testing.T) {
 	const Z = 12
 	f, _ := steadyRunner(t, Z)
@@ -81,7 +81,7 @@ func TestShakeIsOver(t *testing.T) {
 	for j := range z {
 		z[j] = 1
 	}
-	if f.SetLatent(z); f.z[0] != 1 {
+	if f.SetLatent(z); f.z[0] < 0.9/leastMean {
 		t.Errorf("the policy sees %.2f of a change of 1", f.z[0])
 	}
 }
