@@ -12,8 +12,8 @@ const (
 	kinkDeviations = 120.0  // 1/s, of the position's noise, where that is more than the slack
 	usualKinks     = 2.7    // times what is usually left of kinks is too great, at least
 	leastKink      = 0.5    // of what is too great, in each window
-	kinkProof      = 1.8    // of the shorter two together, at once: healthy flights reach 1.6 in thirty hours
-	slowProof      = 2.4    // of all three together: healthy flights reach 2.3 in thirty hours
+	kinkProof      = 1.8    // of the shorter two together, at once: healthy flights reach 1.6 in twenty hours
+	slowProof      = 2.4    // of all three together: healthy flights reach 2.33 in twenty hours
 	evenSpacing    = 0.0065 // s by which spacing of a kink's window may differ; else positions are interpolated
 	maxStampStep   = 0.008  // s by which a source may shift its stamps at once
 	longestKink    = 41     // exhibits
@@ -93,7 +93,10 @@ func (d *detector) drifting() (since float64, found bool) {
 	e := d.at(0)
 	fresh := d.looked != e.at
 	d.looked = e.at
-	e.kinked, e.kink = d.kinked(short)
+	var k kink
+	if e.kinked, k = d.kinked(short); fresh {
+		e.kink = k
+	}
 	if before := d.at(long.half - short.half).kinked; before > 0 {
 		now, _ := d.kinked(long)
 		if e.both = 0; now > 0 {
@@ -121,6 +124,7 @@ func (d *detector) learnMisfit() {
 	}
 	if e := d.at(wait); d.n > wait && e.kink != (kink{}) {
 		d.misfit.learn(&e.kink, e.at)
+		e.kink = kink{}
 	}
 }
 
@@ -250,7 +254,7 @@ const (
 	kinkVariance  = 10 * 2e-4 // m²/s², of a kink; windows overlap, so that ten are worth one
 	misfitSpreads = 2.0       // standard deviations that are allowed for
 	spreadsSoon   = 3.0       // the same in a take-off
-	learnWait     = 22        // exhibits after which a drift in a short window would have been found
+	learnWait     = 22        // exhibits: half of the longest window and two, by when a drift was found
 )
 
 func (f *misfit) learn(k *kink, at float64) {

@@ -95,7 +95,7 @@ func TestLiftOfQuickTurnsIsNoDrift(t *testing.T) {
 }
 
 // Quick turns lift a robot, or lift it no more. They explain little of a kink of the other sign.
-func TestLiftExplainsItsSideAlone(t *testing.T) {
+func TestLiftExplainsLittleOfTheOtherSide(t *testing.T) {
 	for _, c := range []struct{ speed, lifted, left float64 }{
 		{0.1, 0.3, 0}, {0.1, 0.04, 0.06}, {0.1, -0.2, 0.05}, {-0.1, -0.3, 0}, {-0.1, -0.04, -0.06}, {-0.1, 0.2, -0.05},
 	} {

@@ -12,7 +12,7 @@ import (
 // and meets the floor softly.
 const (
 	driftMemory  = 10.0 // s for which a drift is not forgiven
-	justFlies    = 1.0  // s of the policy, after a take-off
+	justFlies    = 1.0  // s of the policy, after a take-off or a return
 	sameKink     = 0.5  // s for which one kink is found again and again
 	mostUp       = 1.0  // m/s; what is faster is no drift
 	mostDescent  = 0.85 // m/s, at most, of states that sink by themselves

@@ -3,8 +3,8 @@ package policy
 import "math"
 
 // LatentMean takes the mean of the newest latents for as long as each stays near it. One that is further off begins the
-// mean anew, of a few: there the condition changes. In steady flight latents are noisy, and their noise shakes a stiff
-// policy. A load on a cable has them swing to and fro: of a swing the mean is what stays.
+// mean anew, with a memory of a few: there the condition changes. In steady flight latents are noisy, and their noise
+// shakes a stiff policy. A load on a cable has them swing to and fro: of a swing the mean is what stays.
 type LatentMean struct {
 	Rows  int     `param:"rows" default:"200" min:"0" max:"10000" unit:"rows" doc:"latents of the mean, from then on its memory; 0 takes the newest alone"`
 	Reset float64 `param:"reset" default:"1.2" min:"0" max:"100" doc:"distance from the mean at which it begins anew, in standard deviations of the latent's prior"`
@@ -19,8 +19,8 @@ type latents struct {
 	turns int       // of those far off, how many followed one on the other side soon
 }
 
-// leastMean is how many latents a mean begins anew with. Those of a robot that was thrown off its place jump by several
-// deviations from one to the next: where each of them counts alone, a policy that answers them throws it further.
+// leastMean is the memory of a mean that begins anew, in latents. Those of a robot that was thrown off its place jump
+// by several deviations from one to the next. Where each counts alone, a policy that answers them throws it further.
 const leastMean = 5
 
 // A robot that shakes has its latents go to and fro several times a second. No condition does that: a latent is of
@@ -46,6 +46,9 @@ func (m *LatentMean) add(mean []float32, l *latents, z []float32, hidden float64
 	if !(square <= m.Reset*m.Reset) {
 		if most = min(m.Rows, leastMean); l.shakes(mean, z) {
 			most = min(m.Rows, shakeMean)
+		}
+		if math.IsNaN(square) || math.IsInf(square, 0) { // of what is no number no part is kept
+			most = 1
 		}
 	}
 	if l.rows = min(l.rows+1, most); l.rows <= 1 {

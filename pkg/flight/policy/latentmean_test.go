@@ -14,7 +14,9 @@ func shaking(f *Runner, rows int, by, period, around float64) (farthest float64)
 		}
 		f.SetLatent(z)
 		if i >= rows/2 {
-			farthest = max(farthest, math.Abs(float64(f.z[0])-around))
+			for _, x := range f.z {
+				farthest = max(farthest, math.Abs(float64(x)-around))
+			}
 		}
 	}
 	return farthest
