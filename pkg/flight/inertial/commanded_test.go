@@ -23,6 +23,8 @@ type pushed struct {
 	spoil func(at float64, z *Pose) bool // false: it does not come
 	now   float64
 	z     Pose // the newest
+
+	stands bool // and flies no path
 }
 
 const poseEvery = 0.005 // s
@@ -40,6 +42,9 @@ func newPushed(noise float64) *pushed {
 
 func (p *pushed) truth(at float64) quad.State {
 	s := truthAt(at)
+	if p.stands {
+		s = standing(at)
+	}
 	s.Q = s.Q.Mul(so3.Exp(so3.Vec3{X: p.shake * math.Sin(8*math.Pi*at)}))
 	return s
 }

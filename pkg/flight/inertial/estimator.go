@@ -102,6 +102,7 @@ type Estimator struct {
 	work    poseWork
 	frame   frame
 	streak  streak // of poses that were not believed
+	seen    Pose   // the newest, in the frame
 	axes    axes
 
 	phase    Phase
@@ -255,6 +256,7 @@ func (e *Estimator) begin(z *Pose, t float64) Event {
 	b.cov.addDiagonal(atAccel, 3, accel)
 	b.cov.addDiagonal(atDelay, 1, delay)
 	e.phase, e.accepted, e.fused, e.streak = Settling, 1, t, streak{last: t}
+	e.seen, e.work.r = in, [poseSize]float64{}
 	e.catchUp()
 	return Begun
 }
@@ -263,9 +265,10 @@ func (e *Estimator) begin(z *Pose, t float64) Event {
 func (e *Estimator) fuse(z *Pose, t float64) Event {
 	e.advance(&e.past, t)
 	in := e.frame.of(z)
+	_, last := e.work.off() // by which the attitude of the pose before was off
 	e.nis = e.past.innovate(&in, e.mount, &e.work)
 	event := Fused
-	if !(e.nis <= e.params.Gate) {
+	if steady := e.steady(&in); !(e.nis <= e.params.Gate) && !(steady && e.believeTurn(&in, last)) {
 		event = e.outlying(z, &in, t)
 	}
 	switch event {
@@ -285,6 +288,9 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 		e.past.innovate(&in, e.mount, &e.work)
 	}
 	e.past.correct(&e.work, e.phase == Ready)
+	if !e.origin.measured { // what a robot does otherwise than commanded has no bound that it stays within
+		e.past.gyroBias = e.past.gyroBias.Shorten(0.99 * e.origin.most.gyro)
+	}
 	if e.past.wrong(&e.origin.most) {
 		return e.diverge(t)
 	}
@@ -295,25 +301,6 @@ func (e *Estimator) fuse(z *Pose, t float64) Event {
 		e.phase = Ready
 	}
 	return event
-}
-
-// diverge begins anew at the next pose, without the biases that were believed.
-func (e *Estimator) diverge(t float64) Event {
-	e.phase, e.accepted, e.streak = Waiting, 0, streak{}
-	e.past = belief{motion: motion{pushed: e.past.pushed}}
-	e.sound = t + e.origin.settling + afterDiverged
-	e.trouble = Trouble{Kind: Divergence}
-	return Diverged
-}
-
-// wrong reports whether what is believed cannot be.
-func (b *belief) wrong(most *biases) bool {
-	for i := range size {
-		if x := b.cov[i*size+i]; !(x >= 0 && x < 1e12) {
-			return true
-		}
-	}
-	return !(b.gyroBias.Norm() < most.gyro && b.accelBias.Norm() < most.accel && b.P.Finite() && b.V.Finite())
 }
 
 // catchUp carries the present on from the past. What that moves it by is taken up slowly.

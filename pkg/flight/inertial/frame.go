@@ -81,6 +81,7 @@ type streak struct {
 	since, last float64  // times of the first and the newest, s
 	off         so3.Vec3 // by which the newest is off what was expected, m
 	yaw         float64  // rad
+	turnLeapt   bool     // an attitude of them leapt, between two poses
 }
 
 // What poses that agree among themselves may differ by, beside their noise.
@@ -102,11 +103,50 @@ func (e *Estimator) outlying(z, in *Pose, t float64) Event {
 	agrees := off.Sub(s.off).Norm() <= agreeOff+noise+agreeSpeed*(t-s.last) && math.Abs(turn.Z-s.yaw) <= agreeYaw+angle
 	s.leapt = s.leapt || !agrees
 	if s.n == 0 || !agrees || math.Hypot(turn.X, turn.Y) > agreeTilt+angle {
-		*s = streak{since: t, leapt: s.leapt}
+		*s = streak{since: t, leapt: s.leapt, turnLeapt: s.turnLeapt}
 	}
 	s.n, s.last, s.off, s.yaw = s.n+1, t, off, turn.Z
 	if s.n < 3 || t-s.since < e.params.JumpAfter || !s.leapt && !e.origin.measured {
 		return Rejected
 	}
 	return Jumped
+}
+
+// steady reports whether attitudes have come to that of a pose as a robot turns, since the newest one that was
+// believed: none has leapt, nor stands still to less than poses err by. The pose is the newest seen then.
+func (e *Estimator) steady(in *Pose) bool {
+	const (
+		fastest = 20.0 // rad/s
+		most    = 0.2  // rad between two poses
+		still   = 0.1  // of what attitudes err by
+	)
+	errs := max(in.Attitude.X, in.Attitude.Y, in.Attitude.Z)
+	step := so3.Log(e.seen.Q.Conj().Mul(in.Q)).Norm()
+	e.streak.turnLeapt = e.streak.turnLeapt || !(step <= min(fastest*(in.T-e.seen.T), most))
+	e.seen = *in
+	return !e.streak.turnLeapt && step > still*errs
+}
+
+// believeTurn takes the attitude for less known, where a pose does not fit: a robot whose motors saturate turns
+// otherwise than it was commanded to. The pose before was off to the same side then, by last. The attitude is taken to
+// err by half of what it is off by, in the manner of a strong tracking filter (Zhou and Frank 1996). It reports whether
+// the pose fits by that. With an IMU it never does: a gyroscope tells of such turns.
+func (e *Estimator) believeTurn(in *Pose, last so3.Vec3) bool {
+	const along = 0.2 // of what this one is off by
+	_, off := e.work.off()
+	if e.origin.measured || math.IsNaN(e.nis) || !(off.Dot(last) >= along*off.Dot(off)) {
+		return false
+	}
+	loosen := func(share float64) {
+		for i, r := range [...]float64{off.X, off.Y, off.Z} {
+			e.past.cov.addDiagonal(atTurn+i, 1, share*r*r)
+		}
+	}
+	loosen(0.25)
+	if nis := e.past.innovate(in, e.mount, &e.work); nis <= e.params.Gate {
+		e.nis = nis
+		return true
+	}
+	loosen(-0.25)
+	return false
 }

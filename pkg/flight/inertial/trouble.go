@@ -144,3 +144,22 @@ func (a *axes) verdict() Trouble {
 	}
 	return Trouble{}
 }
+
+// diverge begins anew at the next pose, without the biases that were believed.
+func (e *Estimator) diverge(t float64) Event {
+	e.phase, e.accepted, e.streak = Waiting, 0, streak{}
+	e.past = belief{motion: motion{pushed: e.past.pushed}}
+	e.sound = t + e.origin.settling + afterDiverged
+	e.trouble = Trouble{Kind: Divergence}
+	return Diverged
+}
+
+// wrong reports whether what is believed cannot be.
+func (b *belief) wrong(most *biases) bool {
+	for i := range size {
+		if x := b.cov[i*size+i]; !(x >= 0 && x < 1e12) {
+			return true
+		}
+	}
+	return !(b.gyroBias.Norm() < most.gyro && b.accelBias.Norm() < most.accel && b.P.Finite() && b.V.Finite())
+}
