@@ -75,7 +75,7 @@ func (c *CommandEstimator) AddPose(z Pose, now float64) {
 		c.onset = onset{}
 	case Fused:
 		c.agreed, c.refused = now, math.NaN()
-		if c.filter.phase == Ready && c.onset.add(z.T, &c.filter.work.r) {
+		if c.filter.phase == Ready && c.onset.add(z.T, &c.filter.work) {
 			c.filter.past.pushedAnew(anewPush, anewSince)
 			c.filter.catchUp()
 		}
@@ -140,15 +140,16 @@ type onset struct {
 }
 
 // add takes an innovation at a stamp, s.
-func (o *onset) add(t float64, r *[poseSize]float64) bool {
+func (o *onset) add(t float64, w *poseWork) bool {
 	const (
 		place, turn = 8, 3 // squares of a mean, of those of white noise: one in 40,000 and in 300 is beyond
 		settles     = 0.2  // s after a turn that was not as expected
 	)
-	if o.turn.add(so3.Vec3{X: r[3], Y: r[4], Z: r[5]}) > turn {
+	p, r := w.off()
+	if o.turn.add(r) > turn {
 		o.turned = t
 	}
-	if !(o.place.add(so3.Vec3{X: r[0], Y: r[1], Z: r[2]}) > place) || math.Abs(t-o.turned) < settles {
+	if !(o.place.add(p) > place) || math.Abs(t-o.turned) < settles {
 		return false
 	}
 	o.place.mean = so3.Vec3{}
