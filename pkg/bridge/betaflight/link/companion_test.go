@@ -114,3 +114,40 @@ func TestConfigureRefusesWhatDoesNotFit(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// gap is a sender that loses what it sends for a while from the first frame on that is to arm.
+type gap struct {
+	Sender
+	arm    Switch
+	length time.Duration
+	until  time.Time
+}
+
+func (g *gap) Send(c *Channels) error {
+	if g.until.IsZero() && c[g.arm.Channel] == g.arm.On {
+		g.until = time.Now().Add(g.length)
+	}
+	if time.Now().Before(g.until) {
+		return nil
+	}
+	return g.Sender.Send(c)
+}
+
+// TestCompanionArmsFirmwareThatLockedItsSwitch: the receiver counts as lost while the switch is turned on.
+func TestCompanionArmsFirmwareThatLockedItsSwitch(t *testing.T) {
+	f := sitltest.New(t, 10)
+	p, ctx, _ := companion(t, f, 0.5)
+	defer command(p, quad.Command{Thrust: quad.Gravity})()
+	lost := &gap{arm: p.Arm, length: time.Second}
+	if err := p.do(ctx, func() {
+		p.Sender, lost.Sender = lost, p.Sender
+		p.supervisor.ArmTimeout = 120 // longer than the test waits: of one order
+	}); err != nil {
+		t.Fatal(err)
+	}
+	armed(t, p, ctx)
+	if lost.until.IsZero() {
+		t.Error("no frame was lost")
+	}
+	f.Wait(t, "armed", sitltest.Turning)
+}

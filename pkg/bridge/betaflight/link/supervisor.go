@@ -105,9 +105,6 @@ func (s *Supervisor) fresh(x *Seen) bool { return x.Now-x.Command <= s.CommandTi
 func (s *Supervisor) Step(x *Seen) Sends {
 	if next := s.next(x); next != s.state {
 		s.state, s.since = next, x.Now
-		if next == Idle || next == Foreign {
-			s.ordered = false
-		}
 	}
 	if s.Overrides {
 		return Sends{Frame: s.state != Unknown, Follow: s.state != Unknown && s.fresh(x)}
@@ -143,6 +140,7 @@ func (s *Supervisor) next(x *Seen) State {
 	case Idle:
 		switch {
 		case x.Known && x.Armed:
+			s.ordered = false
 			return Foreign
 		case s.ordered:
 			return s.preparing(x)
@@ -176,12 +174,13 @@ func (s *Supervisor) overriding(x *Seen) State {
 	return Flying
 }
 
-// preparing waits until nothing but the switches keeps the board from arming: a switch that is on before locks it.
+// preparing waits until nothing but the switch for prearming keeps the board from arming: it locks where the other
+// switch is on before, until that is off.
 func (s *Supervisor) preparing(x *Seen) State {
 	switch {
 	case x.Now-s.orderedAt >= s.ArmTimeout:
 		s.refuse(x)
-	case x.Why&^(msp.NoPrearm|msp.ArmSwitch) != 0:
+	case x.Why&^msp.NoPrearm != 0:
 	case s.Prearms:
 		return Prearm
 	default:
@@ -204,6 +203,8 @@ func (s *Supervisor) arming(x *Seen, elapsed float64) State {
 		return Idle
 	case x.Known && x.Armed:
 		return Flying
+	case x.Known && x.Why&msp.ArmSwitch != 0: // what kept it from arming came after it was asked
+		return Idle
 	case elapsed >= s.ArmTimeout:
 		s.refuse(x)
 		return Idle
@@ -214,6 +215,7 @@ func (s *Supervisor) arming(x *Seen, elapsed float64) State {
 func (s *Supervisor) flying(x *Seen) State {
 	switch {
 	case !s.ordered, x.Known && !x.Armed:
+		s.ordered = false
 		return Idle
 	case !s.fresh(x):
 		return Silent

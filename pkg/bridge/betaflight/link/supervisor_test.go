@@ -39,6 +39,7 @@ func TestSupervisor(t *testing.T) {
 	board := func(now, command float64, armed bool) Seen {
 		return Seen{Now: now, Command: command, Known: true, Armed: armed}
 	}
+	locked := func(now float64) Seen { return Seen{Now: now, Command: now, Known: true, Why: msp.ArmSwitch} }
 	for _, c := range []struct {
 		name    string
 		prearms bool
@@ -70,6 +71,13 @@ func TestSupervisor(t *testing.T) {
 			{Seen{Now: 0.1, Command: 0.1, Known: true, Why: 1<<2 | msp.NoPrearm}, "arm", Idle, rest},
 			{Seen{Now: 0.2, Command: 0.2, Known: true, Why: msp.NoPrearm}, "", Prearm,
 				Sends{Frame: true, Prearm: true}}}},
+		{"takes the switch back from a board that it locked, and arms", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{locked(0.02), "", Idle, rest}, {locked(0.04), "", Idle, rest},
+			{board(0.06, 0.06, false), "", Arming, switchOn}, {board(0.1, 0.1, true), "", Flying, flies}}},
+		{"gives up on a board that stays locked", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{locked(0.02), "", Idle, rest}, {locked(2.1), "", Idle, rest}, {board(2.2, 2.2, false), "", Idle, rest}}},
 		{"gives up on a board that does not arm", false, []moment{
 			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
 			{board(2.1, 2.1, false), "", Idle, rest}}},
