@@ -170,14 +170,13 @@ func (p *Companion) now() float64 { return time.Since(p.start).Seconds() }
 
 // seen is what the supervisor goes by.
 func (p *Companion) seen() *Seen {
-	const fresh = time.Second // of telemetry
 	x := &Seen{Now: p.now(), Command: p.at}
 	if p.Board == nil { // it is as it was told
 		x.Known, x.Armed = true, p.supervisor.State() >= Arming
 		return x
 	}
 	t := p.Board.Telemetry()
-	x.Known = !t.StatusAt.IsZero() && time.Since(t.StatusAt) < fresh
+	x.Known = !t.StatusAt.IsZero() && time.Since(t.StatusAt).Seconds() < Fresh
 	x.Armed, x.Why = t.Status.Armed(), t.Status.Disabled
 	x.Override = p.override != 0 && t.Status.Active(p.override)
 	return x

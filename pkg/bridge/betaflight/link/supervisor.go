@@ -35,14 +35,17 @@ func (s State) String() string { return stateNames[s] }
 type Times struct {
 	CommandTimeout float64 `param:"command_timeout" default:"0.1" min:"0.02" max:"1" unit:"s" doc:"age of a command after which nothing is sent, so that the board's failsafe acts"`
 	PrearmTime     float64 `param:"prearm_time" default:"0.2" min:"0.05" max:"5" unit:"s" doc:"time between the switches for prearming and arming"`
-	ArmTimeout     float64 `param:"arm_timeout" default:"2.0" min:"0.1" max:"30" unit:"s" doc:"time that the board has to arm"`
+	ArmTimeout     float64 `param:"arm_timeout" default:"2.0" min:"0.1" max:"30" unit:"s" doc:"time that the board has to arm, beside prearm_time"`
 }
+
+// Fresh is how old what a board told may be, s.
+const Fresh = 1.0
 
 // Seen is what a Supervisor goes by.
 type Seen struct {
 	Now     float64 // s
 	Command float64 // when the newest command came, s; before the first, −∞
-	Known   bool    // the board tells
+	Known   bool    // the board has told within Fresh
 	Armed   bool
 	Why     msp.Flags // why it does not arm
 
@@ -65,10 +68,11 @@ type Supervisor struct {
 	Overrides bool
 
 	state     State
-	since     float64 // of the state, s
-	ordered   bool    // to be armed
-	orderedAt float64 // s
-	refusal   string  // why arming failed last
+	since     float64   // of the state, s
+	ordered   bool      // to be armed
+	orderedAt float64   // s
+	locked    msp.Flags // when the board locked its switch during the order
+	refusal   string    // why arming failed last
 }
 
 // State is the present one.
@@ -80,7 +84,7 @@ func (s *Supervisor) Ordered() bool { return s.ordered }
 // Refusal is why arming failed last, "" if it did not.
 func (s *Supervisor) Refusal() string { return s.refusal }
 
-// Arm orders the board to be armed. It is refused unless the board is disarmed and commands come.
+// Arm orders the board to be armed. It is refused unless the board is known to be disarmed, and commands come.
 func (s *Supervisor) Arm(x *Seen) error {
 	switch {
 	case s.Overrides:
@@ -89,10 +93,12 @@ func (s *Supervisor) Arm(x *Seen) error {
 		return nil
 	case s.state != Idle:
 		return fmt.Errorf("arming is refused: the bridge %s", s.state)
+	case !x.Known || x.Armed:
+		return errors.New("arming is refused: the board does not say that it is disarmed")
 	case !s.fresh(x):
 		return fmt.Errorf("arming is refused: no command for %.2g s", s.CommandTimeout)
 	}
-	s.ordered, s.orderedAt, s.refusal = true, x.Now, ""
+	s.ordered, s.orderedAt, s.refusal, s.locked = true, x.Now, "", 0
 	return nil
 }
 
@@ -139,21 +145,21 @@ func (s *Supervisor) next(x *Seen) State {
 		return Idle
 	case Idle:
 		switch {
-		case x.Known && x.Armed:
+		case x.Known && x.Armed && elapsed >= Fresh: // before, the board may tell of the time before
 			s.ordered = false
 			return Foreign
-		case s.ordered:
-			return s.preparing(x)
+		case s.ordered && !s.over(x):
+			return s.preparing(x, elapsed)
 		}
 	case Prearm:
-		if !s.ordered {
+		if !s.ordered || s.over(x) {
 			return Idle
 		}
 		if elapsed >= s.PrearmTime {
 			return Arming
 		}
 	case Arming:
-		return s.arming(x, elapsed)
+		return s.arming(x)
 	case Flying, Silent:
 		return s.flying(x)
 	}
@@ -174,39 +180,53 @@ func (s *Supervisor) overriding(x *Seen) State {
 	return Flying
 }
 
-// preparing waits until nothing but the switch for prearming keeps the board from arming: it locks where the other
-// switch is on before, until that is off.
-func (s *Supervisor) preparing(x *Seen) State {
+// over gives an order up whose time has passed, or during which commands have ended.
+func (s *Supervisor) over(x *Seen) bool {
+	allowed := s.ArmTimeout
+	if s.Prearms {
+		allowed += s.PrearmTime
+	}
 	switch {
-	case x.Now-s.orderedAt >= s.ArmTimeout:
+	case !s.fresh(x):
+		s.ordered, s.refusal = false, fmt.Sprintf("no command for %.2g s", s.CommandTimeout)
+	case x.Now-s.orderedAt >= allowed:
 		s.refuse(x)
-	case x.Why&^msp.NoPrearm != 0:
+	}
+	return !s.ordered
+}
+
+// preparing waits until nothing but the switch for prearming keeps the board from arming. A board that finds something
+// else while its other switch is on locks that switch, until it is off.
+func (s *Supervisor) preparing(x *Seen, elapsed float64) State {
+	const pause = 0.2 // s, from a lock to the next try
+	switch {
+	case !x.Known || x.Armed || x.Why&^msp.NoPrearm != 0 || s.locked != 0 && elapsed < pause:
+		return Idle
 	case s.Prearms:
 		return Prearm
-	default:
-		return Arming
 	}
-	return Idle
+	return Arming
 }
 
 // refuse gives the order up.
 func (s *Supervisor) refuse(x *Seen) {
 	s.ordered, s.refusal = false, "the board does not arm"
-	if words := x.Why.Words(); len(words) > 0 {
+	if words := (x.Why | s.locked).Words(); len(words) > 0 {
 		s.refusal += ": " + strings.Join(words, "; ")
 	}
 }
 
-func (s *Supervisor) arming(x *Seen, elapsed float64) State {
+// arming waits until the board is armed. A board that has stopped its motors by itself is not asked again.
+func (s *Supervisor) arming(x *Seen) State {
 	switch {
-	case !s.ordered:
+	case !s.ordered || s.over(x):
 		return Idle
 	case x.Known && x.Armed:
 		return Flying
-	case x.Known && x.Why&msp.ArmSwitch != 0: // what kept it from arming came after it was asked
-		return Idle
-	case elapsed >= s.ArmTimeout:
-		s.refuse(x)
+	case x.Known && x.Why&msp.ArmSwitch != 0:
+		if s.locked |= x.Why; x.Why&(msp.RunawayTakeoff|msp.CrashDetected) != 0 {
+			s.refuse(x)
+		}
 		return Idle
 	}
 	return Arming

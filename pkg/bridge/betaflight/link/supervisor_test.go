@@ -32,19 +32,39 @@ func (m *moment) hold(t *testing.T, i int, s *Supervisor) {
 	}
 }
 
+var (
+	none     = math.Inf(-1)
+	rest     = Sends{Frame: true}
+	switchOn = Sends{Frame: true, Arm: true}
+	flies    = Sends{Frame: true, Arm: true, Follow: true}
+)
+
+func board(now, command float64, armed bool) Seen {
+	return Seen{Now: now, Command: command, Known: true, Armed: armed}
+}
+
+func locked(now float64, also msp.Flags) Seen {
+	return Seen{Now: now, Command: now, Known: true, Why: msp.ArmSwitch | also}
+}
+
+// story is what a supervisor meets.
+type story struct {
+	name    string
+	prearms bool
+	moments []moment
+}
+
+func (c *story) hold(t *testing.T) {
+	t.Run(c.name, func(t *testing.T) {
+		s := Supervisor{Times: Times{CommandTimeout: 0.1, PrearmTime: 0.2, ArmTimeout: 2}, Prearms: c.prearms}
+		for i := range c.moments {
+			c.moments[i].hold(t, i, &s)
+		}
+	})
+}
+
 func TestSupervisor(t *testing.T) {
-	none := math.Inf(-1)
-	rest, flies := Sends{Frame: true}, Sends{Frame: true, Arm: true, Follow: true}
-	switchOn := Sends{Frame: true, Arm: true}
-	board := func(now, command float64, armed bool) Seen {
-		return Seen{Now: now, Command: command, Known: true, Armed: armed}
-	}
-	locked := func(now float64) Seen { return Seen{Now: now, Command: now, Known: true, Why: msp.ArmSwitch} }
-	for _, c := range []struct {
-		name    string
-		prearms bool
-		moments []moment
-	}{
+	for _, c := range []story{
 		{"waits for the board", false, []moment{
 			{Seen{Now: 0, Command: none}, "", Unknown, Sends{}}, {board(1, none, false), "", Idle, rest}}},
 		{"leaves a board alone that someone else armed", false, []moment{
@@ -71,23 +91,50 @@ func TestSupervisor(t *testing.T) {
 			{Seen{Now: 0.1, Command: 0.1, Known: true, Why: 1<<2 | msp.NoPrearm}, "arm", Idle, rest},
 			{Seen{Now: 0.2, Command: 0.2, Known: true, Why: msp.NoPrearm}, "", Prearm,
 				Sends{Frame: true, Prearm: true}}}},
-		{"takes the switch back from a board that it locked, and arms", false, []moment{
-			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
-			{locked(0.02), "", Idle, rest}, {locked(0.04), "", Idle, rest},
-			{board(0.06, 0.06, false), "", Arming, switchOn}, {board(0.1, 0.1, true), "", Flying, flies}}},
-		{"gives up on a board that stays locked", false, []moment{
-			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
-			{locked(0.02), "", Idle, rest}, {locked(2.1), "", Idle, rest}, {board(2.2, 2.2, false), "", Idle, rest}}},
 		{"gives up on a board that does not arm", false, []moment{
 			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
 			{board(2.1, 2.1, false), "", Idle, rest}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := Supervisor{Times: Times{CommandTimeout: 0.1, PrearmTime: 0.2, ArmTimeout: 2}, Prearms: c.prearms}
-			for i := range c.moments {
-				c.moments[i].hold(t, i, &s)
-			}
-		})
+		c.hold(t)
+	}
+}
+
+func TestSupervisorArmsByOrderAlone(t *testing.T) {
+	for _, c := range []story{
+		{"takes the switch back from a board that locked it, and arms", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{locked(0.02, 0), "", Idle, rest}, {locked(0.04, 0), "", Idle, rest},
+			{board(0.1, 0.1, false), "", Idle, rest},
+			{board(0.24, 0.24, false), "", Arming, switchOn}, {board(0.3, 0.3, true), "", Flying, flies}}},
+		{"gives up on a board that stays locked", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{locked(0.02, 0), "", Idle, rest}, {locked(2.1, 0), "", Idle, rest},
+			{board(2.2, 2.2, false), "", Idle, rest}}},
+		{"has the order's time for all tries", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{locked(1.5, 0), "", Idle, rest}, {board(1.8, 1.8, false), "", Arming, switchOn},
+			{board(2, 2, false), "", Idle, rest}}},
+		{"asks no board again that stopped its motors", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{locked(0.3, msp.RunawayTakeoff), "", Idle, rest}, {board(0.6, 0.6, false), "", Idle, rest}}},
+		{"arms no board without commands", true, []moment{
+			{board(0, 0, false), "", Idle, rest},
+			{board(0.1, 0.1, false), "arm", Prearm, Sends{Frame: true, Prearm: true}},
+			{board(0.25, 0.1, false), "", Idle, rest}, {board(0.5, 0.5, false), "", Idle, rest}}},
+		{"follows no old command", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{board(0.2, 0, true), "", Idle, rest}}},
+		{"sends off until the board is off", false, []moment{
+			{board(0, 0, false), "", Idle, rest}, {board(0, 0, false), "arm", Arming, switchOn},
+			{board(0.1, 0.1, true), "", Flying, flies}, {board(0.2, 0.2, true), "disarm", Idle, rest},
+			{board(0.3, 0.3, true), "", Idle, rest}, {board(1.1, 1.1, true), "", Idle, rest},
+			{board(1.3, 1.3, true), "", Foreign, Sends{}}}},
+		{"waits for a board that says nothing", false, []moment{
+			{board(0, 0, false), "", Idle, rest},
+			{Seen{Now: 0.1, Command: 0.1, Known: true, Why: 1}, "arm", Idle, rest},
+			{Seen{Now: 0.2, Command: 0.2}, "", Idle, rest}, {board(0.3, 0.3, false), "", Arming, switchOn}}},
+	} {
+		c.hold(t)
 	}
 }
 
@@ -108,13 +155,16 @@ func TestArmingIsRefusedInWords(t *testing.T) {
 	s.Step(&x)
 	x.Now, x.Command = 3, 3
 	s.Step(&x)
+	if err := s.Arm(&Seen{Now: 3, Command: 3}); err == nil || !strings.Contains(err.Error(), "does not say") {
+		t.Error(err)
+	}
 	if want := "the board does not arm: throttle is not low; gyroscope calibrates"; s.Refusal() != want {
 		t.Errorf("%q, want %q", s.Refusal(), want)
 	}
 }
 
 func TestSupervisorLeavesTheOperatorInControl(t *testing.T) {
-	rest, follow := Sends{Frame: true}, Sends{Frame: true, Follow: true}
+	follow := Sends{Frame: true, Follow: true}
 	board := func(now, command float64, override bool) Seen {
 		return Seen{Now: now, Command: command, Known: true, Armed: true, Override: override}
 	}

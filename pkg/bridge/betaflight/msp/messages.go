@@ -93,19 +93,33 @@ func ParseStatus(payload []byte) (s Status, err error) {
 	for i, b := range r.take(int(r.u8() & 0x0f)) {
 		s.Modes |= uint64(b) << (32 + 8*i)
 	}
-	r.u8() // number of flags
-	s.Disabled = Flags(r.u32())
+	n := r.u8()
+	s.Disabled = Flags(r.u32()).of(n)
 	return s, r.err("status")
 }
 
 // Flags are why a board does not arm.
 type Flags uint32
 
-// Flags of the switches for arming.
+// Flags that decide how a board is armed.
 const (
-	NoPrearm  Flags = 1 << 10
-	ArmSwitch Flags = 1 << 28 // it was on while another flag was set, and is on
+	RunawayTakeoff Flags = 1 << 5 // this and the next stay until the switch for arming is off
+	CrashDetected  Flags = 1 << 6
+	NoPrearm       Flags = 1 << 10
+	ArmSwitch      Flags = 1 << 28 // it was on while another flag was set, and is on
 )
+
+// of are the flags of a version that has n: that of the switch is the last one in each.
+func (f Flags) of(n uint8) Flags {
+	if n == 0 || n > 32 {
+		return f
+	}
+	last := Flags(1) << (n - 1)
+	if (f&last != 0) == (f&ArmSwitch != 0) {
+		return f
+	}
+	return f ^ (last | ArmSwitch)
+}
 
 // flagNames are those of MSP API 1.47, from the lowest bit on.
 var flagNames = [...]string{"no gyroscope", "failsafe", "no signal of a receiver", "not disarmed since the failsafe",

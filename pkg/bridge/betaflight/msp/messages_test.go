@@ -1,6 +1,7 @@
 package msp
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"reflect"
 	"strings"
@@ -66,6 +67,28 @@ func TestFlagsInWords(t *testing.T) {
 	} {
 		if got := strings.Join(c.flags.Words(), "; "); got != c.want {
 			t.Errorf("%x: %q, want %q", uint32(c.flags), got, c.want)
+		}
+	}
+}
+
+// TestArmSwitchIsTheLastFlag: of each version, as of API 1.44 with 26 flags.
+func TestArmSwitchIsTheLastFlag(t *testing.T) {
+	for _, c := range []struct {
+		flags Flags
+		of    uint8
+		want  Flags
+	}{
+		{1<<28 | 1<<25, 29, ArmSwitch | 1<<25},
+		{1<<25 | NoPrearm, 26, ArmSwitch | NoPrearm},
+		{1 << 28, 30, 1 << 29},
+		{1<<28 | 1<<29, 30, 1<<29 | ArmSwitch},
+		{1, 0, 1}, {1, 200, 1},
+	} {
+		p := make([]byte, 22)
+		p[16] = c.of
+		binary.LittleEndian.PutUint32(p[17:], uint32(c.flags))
+		if s, err := ParseStatus(p); s.Disabled != c.want || err != nil {
+			t.Errorf("%x of %d flags are %x, want %x: %v", c.flags, c.of, s.Disabled, c.want, err)
 		}
 	}
 }
