@@ -45,6 +45,7 @@ type sensor struct {
 	at         float64   // s, of the last row; NaN before the first
 	rows       int       // since then
 	lag        lag
+	truth      *quad.State // to measure by; nil: the state of the tick
 }
 
 // feltAfter is how many rows the actuator must have been followed for: before, it may not have hovered.
@@ -122,6 +123,14 @@ func (r *recent) mean(push so3.Vec3, n int) (mean so3.Vec3) {
 // mostPush is the greatest push that a policy sees, in units of those that it was trained under.
 const mostPush = 3
 
+// SetTruth has pushes and lags be measured by the true state of a tick, which stands where s points to. It is for
+// comparison: nobody knows that state in flight.
+func (f *Runner) SetTruth(s *quad.State) {
+	if f.sensor != nil {
+		f.sensor.truth = s
+	}
+}
+
 // measure takes push and lag of the row that has ended.
 func (f *Runner) measure(t float64, s *quad.State) {
 	p := f.sensor
@@ -129,6 +138,9 @@ func (f *Runner) measure(t float64, s *quad.State) {
 		f.push = f.push.Scale(math.Exp(-f.dt / fade))
 		f.swing, f.recent = swing{}, recent{}
 		return
+	}
+	if p.truth != nil {
+		s = p.truth
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
 	push, dt, known := p.add(t, s, &c, f.z)

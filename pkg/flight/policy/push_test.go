@@ -296,6 +296,29 @@ func TestPushIsQuiet(t *testing.T) {
 	}
 }
 
+// TestPushByTheTruth: by true states a push is measured exactly in its first row, whatever the states to fly on are.
+func TestPushByTheTruth(t *testing.T) {
+	l := hoverer(t)
+	l.Policy.Push = Push{Rate: 1e4}
+	f, w, rng := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l), rand.New(rand.NewPCG(1, 7))
+	var truth quad.State
+	f.SetTruth(&truth)
+	push := so3.Vec3{}
+	for k := range 300 {
+		truth = w.state()
+		s := truth
+		s.V = s.V.Add(so3.Vec3{X: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(0.05))
+		c := f.Command(float64(k)*l.Dt, &s)
+		if off := f.push.Sub(push).Norm(); k > 2*feltAfter && off > 0.01 {
+			t.Fatalf("row %d: the push is %v, expected %v", k, f.push, push)
+		}
+		if push = (so3.Vec3{}); k > 150 {
+			push = so3.Vec3{X: 1, Y: -2, Z: 0.5}
+		}
+		w.step(&c, push)
+	}
+}
+
 // TestPushOfBeforeAGap: what was measured before a gap is no part of a mean after it.
 func TestPushOfBeforeAGap(t *testing.T) {
 	l := hoverer(t)

@@ -250,14 +250,14 @@ func TestRefitThatFails(t *testing.T) {
 	}
 }
 
-// TestOracle: told the wind, it stays; told of no wind, the same policy is blown aside.
-func TestOracle(t *testing.T) {
+// TestInformedPolicy: told the wind, it stays; told of no wind, the same policy is blown aside.
+func TestInformedPolicy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learns for long")
 	}
 	const spread = 2
 	p := trained(quadtrain.Informed(nominal(), dt, spread), 130)
-	o := must(NewOracle(p, spread, dt, point{}.At))
+	o := must(NewInformed(p, spread, dt, point{}.At))
 	wind := so3.Vec3{X: 2, Y: -1.5}
 	informed := mean(fly(o, 400, always(wind))[200:])
 	untold := mean(fly(policy.NewRunner(p, dt, point{}.At), 400, always(wind))[200:])
@@ -265,7 +265,7 @@ func TestOracle(t *testing.T) {
 	if informed > 0.12 || untold < 2*informed {
 		t.Errorf("errs by %.3f m, untold %.3f m", informed, untold)
 	}
-	if _, err := NewOracle(base(), spread, dt, point{}.At); err == nil ||
+	if _, err := NewInformed(base(), spread, dt, point{}.At); err == nil ||
 		!strings.Contains(err.Error(), "room for 12 numbers, the wind has 3") {
 		t.Errorf("a policy of another latent: %v", err)
 	}

@@ -20,7 +20,7 @@ import (
 // newest rows (A. Kumar et al., "RMA: rapid motor adaptation for legged robots", 2021). It ticks once per Δt, is for
 // one goroutine, and observes what it flies.
 type RMA struct {
-	*Oracle
+	*Informed
 	history history
 	adapter *Adapter
 	keep    float64  // share of its wind that a step keeps
@@ -103,22 +103,22 @@ func (a *Adapter) read(h *history) so3.Vec3 {
 	return so3.Vec3{X: float64(u[0]), Y: float64(u[1]), Z: float64(u[2])}.Scale(adapterRange)
 }
 
-// NewRMA makes one of a policy of NewOracle and its adaptation module, for a robot. What it tells passes a filter of
+// NewRMA makes one of a policy of NewInformed and its adaptation module, for a robot. What it tells passes a filter of
 // cutoff, rad/s.
 func NewRMA(p *policy.Policy[float32], spread float64, a *Adapter, cutoff float64, r Airframe, dt float64,
 	reference func(t float64) quad.Reference) (*RMA, error) {
-	o, err := NewOracle(p, spread, dt, reference)
+	o, err := NewInformed(p, spread, dt, reference)
 	if err != nil {
 		return nil, err
 	}
-	m := &RMA{Oracle: o, history: history{plant: newPlant(r, dt)}, keep: math.Exp(-cutoff * dt)}
+	m := &RMA{Informed: o, history: history{plant: newPlant(r, dt)}, keep: math.Exp(-cutoff * dt)}
 	m.adapter, err = a.clone()
 	return m, err
 }
 
 // Reset implements quad.Controller.
 func (m *RMA) Reset() {
-	m.Oracle.Reset()
+	m.Informed.Reset()
 	m.history.reset()
 	m.wind = so3.Vec3{}
 	m.SetWind(m.wind)

@@ -12,7 +12,6 @@ import (
 	"vnd/pkg/learning/task"
 	"vnd/pkg/learning/train"
 	"vnd/pkg/learning/train/quadtrain"
-	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
 	"vnd/pkg/sim/baseline/raptor"
 	"vnd/pkg/sim/closedloop"
@@ -101,22 +100,6 @@ type informedPolicy struct {
 	model  *vnd.Model[float32] // of all but the wind, in which it was trained
 	spread float64             // of the winds that it was trained under, m/s²
 	took   float64             // s of wall time
-}
-
-// Oracle is a policy that is told the true wind. No wind changes in its episodes: one that is told at once needs no
-// other answer.
-func (c *Campaign) Oracle(ctx context.Context, rounds int, base *policy.Policy[float32], calm []dataset.Segment,
-	winds []so3.Vec3) (Method, error) {
-	s := c.trainer(rounds)
-	s.Policy.SwitchShare = 0
-	p, err := c.trainInformed(ctx, s, base, calm, winds)
-	if err != nil {
-		return Method{}, err
-	}
-	return Method{Name: "oracle", Took: p.took, Make: func(d Task) (quad.Controller, error) {
-		o, err := baseline.NewOracle(p.policy, p.spread, c.Nominal.Dt, d.Path.At)
-		return informedOracle{o}, err
-	}}, nil
 }
 
 // trainInformed trains a policy that is told the wind. Its world knows all but the wind: a residual that is fitted to
@@ -227,14 +210,6 @@ func (c *Campaign) rma(p *informedPolicy, a *baseline.Adapter, r baseline.Airfra
 		return baseline.NewRMA(p.policy, p.spread, a, cutoff, r, c.Nominal.Dt, d.Path.At)
 	}}
 }
-
-// informedOracle is an oracle to whom the simulator whispers.
-type informedOracle struct{ *baseline.Oracle }
-
-// Inform implements closedloop.Informed.
-func (t informedOracle) Inform(_ sim.Truth, wind so3.Vec3) { t.SetWind(wind) }
-
-var _ closedloop.Informed = informedOracle{}
 
 // Fly flies a method in one flight of at least the given length, s.
 func (c *Campaign) Fly(p Method, f Scenario, d Task, seed uint64, seconds float64) (*closedloop.Trace, error) {

@@ -8,7 +8,6 @@ import (
 	"vnd/pkg/core/quad"
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
-	"vnd/pkg/sim"
 	"vnd/pkg/sim/baseline"
 )
 
@@ -29,16 +28,16 @@ func still(float64) quad.Reference { return quad.Reference{} }
 // windInput is what the policy of a runner was told in its last command.
 func windInput(inputs []float32) [3]float32 { return [3]float32(inputs[len(inputs)-3:]) }
 
-// TestOracleGetsTheWind: the policy's last inputs are the simulator's wind, with its sign, in units of the spread.
-func TestOracleGetsTheWind(t *testing.T) {
-	o, err := baseline.NewOracle(informable(t), 2, 0.02, still)
+// TestInformedPolicyGetsTheWind: its last inputs are the wind that it is told, with its sign, in units of the spread.
+func TestInformedPolicyGetsTheWind(t *testing.T) {
+	o, err := baseline.NewInformed(informable(t), 2, 0.02, still)
 	if err != nil {
 		t.Fatal(err)
 	}
-	informedOracle{o}.Inform(sim.Truth{}, so3.Vec3{X: 3, Y: -1, Z: 0.5})
+	o.SetWind(so3.Vec3{X: 3, Y: -1, Z: 0.5})
 	o.Command(0, &quad.State{Q: so3.Identity()})
 	if got, want := windInput(o.Inputs()), [3]float32{1.5, -0.5, 0.25}; got != want {
-		t.Errorf("the oracle sees a wind of %v, want %v", got, want)
+		t.Errorf("the policy sees a wind of %v, want %v", got, want)
 	}
 }
 
@@ -131,5 +130,21 @@ func TestUnseenFlightsAreOfAfterLearning(t *testing.T) {
 	}
 	if names(learned) != "abc" || names(unseen) != "d" {
 		t.Errorf("learned from %q, judged by %q, want abc and d", names(learned), names(unseen))
+	}
+}
+
+// TestOracleGetsTheTruth: at each tick it has the state that is, in place of the one that it flies on.
+func TestOracleGetsTheTruth(t *testing.T) {
+	c := hovering(t, 1)
+	o, err := newOracle(idle(t, c), c.Tasks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := c.fly(c.setup(winds(t)[0], c.Tasks[0], 7, 0.5), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := trace.Rows[len(trace.Rows)-1]; o.truth != last.Truth || o.truth == last.Estimate {
+		t.Errorf("it was told %+v, the truth is %+v", o.truth, last.Truth)
 	}
 }

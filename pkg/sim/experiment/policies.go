@@ -3,6 +3,9 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"time"
+
+	"vnd/pkg/vnd/bundle"
 )
 
 // Variant of a campaign, by name.
@@ -42,20 +45,31 @@ const apart = 1000
 func (s *study) tryPolicy(v Variant, k int) (*Measured, error) {
 	at := *v.Campaign
 	at.Seed = s.Seed + apart*uint64(k+1)
-	l, err := at.Learner(s.base)
+	b, _, err := s.again(&at)
 	if err != nil {
 		return nil, err
 	}
-	bank := s.out.Rounds[len(s.out.Rounds)-1].Bank
-	for range s.plan.Rounds {
-		if err := l.Improve(s.ctx, s.newest, bank); err != nil {
-			return nil, err
-		}
-	}
-	m, err := s.measure(Flies(v.Name, l.Current()))
+	m, err := s.measure(Flies(v.Name, b))
 	if err != nil {
 		return nil, err
 	}
 	m.Method, m.Name = v.Name, v.Name
 	return m, nil
+}
+
+// again trains a policy as another campaign does, in the newest model of the rounds and as often as there were rounds.
+// It returns the wall time that this took, s.
+func (s *study) again(c *Campaign) (_ *bundle.Bundle, took float64, err error) {
+	began := time.Now()
+	l, err := c.Learner(s.base)
+	if err != nil {
+		return nil, 0, err
+	}
+	bank := s.out.Rounds[len(s.out.Rounds)-1].Bank
+	for range s.plan.Rounds {
+		if err := l.Improve(s.ctx, s.newest, bank); err != nil {
+			return nil, 0, err
+		}
+	}
+	return l.Current(), time.Since(began).Seconds(), nil
 }

@@ -84,8 +84,8 @@ func TestCalm(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Plan{Scenarios: scenarios, Methods: []string{MethodOurs}}
-	if at := p.calm(); at != 2 || p.measures(MethodOracle) || !p.measures(MethodOurs) ||
-		!(&Plan{Scenarios: scenarios}).measures(MethodOracle) {
+	if at := p.calm(); at != 2 || p.measures(MethodDATT) || !p.measures(MethodOurs) ||
+		!(&Plan{Scenarios: scenarios}).measures(MethodDATT) {
 		t.Errorf("scenario %d is calm, want 2", at)
 	}
 }
@@ -103,10 +103,10 @@ func TestStrongest(t *testing.T) {
 	if a := s.plan.calm(); a != -1 {
 		t.Errorf("scenario %d is calm", a)
 	}
-	if s.plan.measures(MethodOracle) || !s.plan.measures(MethodOurs) {
+	if s.plan.measures(MethodDATT) || !s.plan.measures(MethodOurs) {
 		t.Error("who is measured where nothing is calm")
 	}
-	s.plan.Methods = []string{MethodOracle, "nobody"}
+	s.plan.Methods = []string{MethodDATT, "nobody"}
 	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil ||
 		!strings.Contains(err.Error(), `method "nobody"`) {
 		t.Errorf("an unknown method: %v", err)
@@ -114,7 +114,7 @@ func TestStrongest(t *testing.T) {
 	s.plan.Methods = s.plan.Methods[:1]
 	if _, err := new(Campaign).Run(context.Background(), s.plan); err == nil ||
 		!strings.Contains(err.Error(), "expected a world with a condition that is calm") {
-		t.Errorf("an oracle without calm: %v", err)
+		t.Errorf("DATT without calm: %v", err)
 	}
 	want := []so3.Vec3{{X: 1}, {X: 0.5}, {X: -3}, {Y: 3}}
 	if got := s.plan.Winds(); !slices.Equal(got, want) {

@@ -64,7 +64,7 @@ var laws = []string{MethodLaw, MethodRecent, MethodL1, MethodINDI, MethodNMPC, M
 	MethodRAPTOR}
 
 // inCalm are the methods that learn all but the wind in calm.
-var inCalm = []string{MethodDATT, MethodRMA, MethodOracle}
+var inCalm = []string{MethodDATT, MethodRMA}
 
 // Study is what one seed came to.
 type Study struct {
@@ -270,7 +270,7 @@ func (s *study) method(name string) (Method, error) {
 	case MethodDATT, MethodRMA:
 		return s.informedMethod(name, from)
 	case MethodOracle:
-		return s.Oracle(s.ctx, s.plan.Rounds, from, s.segments(s.plan.calm()), s.plan.Winds())
+		return s.oracle()
 	case MethodFirst:
 		return Flies("candidate of round 1", s.first), nil
 	}
