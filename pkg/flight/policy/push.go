@@ -45,7 +45,8 @@ type sensor struct {
 	at         float64   // s, of the last row; NaN before the first
 	rows       int       // since then
 	lag        lag
-	truth      *quad.State // to measure by; nil: the state of the tick
+	truth      quad.State // to measure by, if it is known
+	truthAt    float64    // s; NaN: it is not known
 }
 
 // feltAfter is how many rows the actuator must have been followed for: before, it may not have hovered.
@@ -54,7 +55,7 @@ const feltAfter = 10
 func newSensor(l *LoadedBundle) *sensor {
 	system := l.Robot.System()
 	d := system.Dims()
-	p := &sensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system),
+	p := &sensor{dt: l.Dt, rollout: l.Model.NewMeanRollout(1, 1), settled: robot.Settled(system), truthAt: math.NaN(),
 		s: make([]float32, d.State), a: make([]float32, d.Action), next: make([]float32, d.State)}
 	p.reset()
 	return p
@@ -123,11 +124,11 @@ func (r *recent) mean(push so3.Vec3, n int) (mean so3.Vec3) {
 // mostPush is the greatest push that a policy sees, in units of those that it was trained under.
 const mostPush = 3
 
-// SetTruth has pushes and lags be measured by the true state of a tick, which stands where s points to. It is for
-// comparison: nobody knows that state in flight.
-func (f *Runner) SetTruth(s *quad.State) {
+// SetTruth has pushes and lags be measured by the true state at t, s, where the policy sees them. It is for comparison:
+// nobody knows that state in flight.
+func (f *Runner) SetTruth(t float64, s *quad.State) {
 	if f.sensor != nil {
-		f.sensor.truth = s
+		f.sensor.truth, f.sensor.truthAt = *s, t
 	}
 }
 
@@ -139,11 +140,12 @@ func (f *Runner) measure(t float64, s *quad.State) {
 		f.swing, f.recent = swing{}, recent{}
 		return
 	}
-	if p.truth != nil {
-		s = p.truth
+	at, by := t, s
+	if !math.IsNaN(p.truthAt) {
+		at, by = p.truthAt, &p.truth
 	}
 	c := f.policy.Command([nA]float32(f.past[len(f.past)-nA:]))
-	push, dt, known := p.add(t, s, &c, f.z)
+	push, dt, known := p.add(at, by, &c, f.z)
 	if !known {
 		f.recent = recent{}
 		return

@@ -301,14 +301,12 @@ func TestPushByTheTruth(t *testing.T) {
 	l := hoverer(t)
 	l.Policy.Push = Push{Rate: 1e4}
 	f, w, rng := NewRunnerOf(l.NewBuffers(), l.Dt, ground), newPushed(l), rand.New(rand.NewPCG(1, 7))
-	var truth quad.State
-	f.SetTruth(&truth)
 	push := so3.Vec3{}
 	for k := range 300 {
-		truth = w.state()
-		s := truth
+		s := w.state()
+		f.SetTruth(float64(k)*l.Dt, &s)
 		s.V = s.V.Add(so3.Vec3{X: rng.NormFloat64(), Z: rng.NormFloat64()}.Scale(0.05))
-		c := f.Command(float64(k)*l.Dt, &s)
+		c := f.Command((float64(k)+0.2*rng.Float64())*l.Dt, &s)
 		if off := f.push.Sub(push).Norm(); k > 2*feltAfter && off > 0.01 {
 			t.Fatalf("row %d: the push is %v, expected %v", k, f.push, push)
 		}

@@ -8,10 +8,10 @@ import (
 	"vnd/pkg/vnd"
 )
 
-// Informed is another world under a constant disturbance that the policy is told instead of a latent: the world of an
-// oracle (paper, "GT-Dist"). A latent of the other world's own stays at the prior mean. An oracle wants a world that
-// knows all but the disturbance, such as a residual fitted to flights in calm: in the full simulator, hovering in
-// 3 m/s², one of the nominal world erred by 0.020 m and, improved in such a residual, by 0.008 m.
+// Informed is another world under a constant disturbance that the policy is told instead of a latent (paper,
+// "GT-Dist"). A latent of the other world's own stays at the prior mean. It wants a world that knows all but the
+// disturbance, such as a residual fitted to flights in calm: in the full simulator, hovering in 3 m/s², one of the
+// nominal world erred by 0.020 m and, improved in such a residual, by 0.008 m.
 type Informed[F kernel.Float] struct {
 	World World[F]
 	Size  int // of what the policy is told; under z ~ N(0, I) it is drawn as a latent is

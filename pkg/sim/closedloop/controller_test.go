@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/reference"
 	"vnd/pkg/sim"
 )
@@ -13,15 +12,15 @@ import (
 // listener hovers, and keeps what it was told.
 type listener struct {
 	states []quad.State
-	winds  []so3.Vec3
+	truths []sim.Truth
 }
 
 func (l *listener) Command(_ float64, s *quad.State) quad.Command {
 	l.states = append(l.states, *s)
 	return quad.Command{Thrust: quad.Gravity}
 }
-func (l *listener) Reset()                            {}
-func (l *listener) Inform(_ sim.Truth, wind so3.Vec3) { l.winds = append(l.winds, wind) }
+func (l *listener) Reset()             {}
+func (l *listener) Inform(t sim.Truth) { l.truths = append(l.truths, t) }
 
 // TestControllerGetsTheEstimate: the state that a controller is given comes from the motion capture, with its noise and
 // latency, and is not the true one.
@@ -44,26 +43,18 @@ func TestControllerGetsTheEstimate(t *testing.T) {
 	}
 }
 
-// TestInformedGetsTheWind: a controller that is told the wind gets it with its direction.
-func TestInformedGetsTheWind(t *testing.T) {
-	w := sim.Default()
-	w.Conditions = sim.Conditions{Name: []string{"wind"}, WindX: []float64{2}, WindY: []float64{-1}}
-	w, err := w.Scheduled([]sim.Switch{{Start: 0, Condition: "wind"}}, 0)
+// TestInformedGetsTheTruth: a controller that is told the truth gets that of each tick.
+func TestInformedGetsTheTruth(t *testing.T) {
+	s, _ := setup(t, new(reference.Hover), sim.Default(), 0.5)
+	c := &listener{}
+	trace, err := Fly(s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := setup(t, new(reference.Hover), w, 0.5)
-	c := &listener{}
-	if _, err := Fly(s, c); err != nil {
-		t.Fatal(err)
-	}
-	for i, wind := range c.winds {
-		if off := wind.Sub(so3.Vec3{X: 2, Y: -1}).Norm(); !(off < 1e-9) {
-			t.Fatalf("tick %d of %d: told of a wind of %v", i, len(c.winds), wind)
+	for i, row := range trace.Rows {
+		if got := c.truths[i]; got.State != row.Truth || got.Time != row.T {
+			t.Fatalf("tick %d: told of %+v, the truth is %+v", i, got, row.Truth)
 		}
-	}
-	if len(c.winds) == 0 {
-		t.Error("nothing was told")
 	}
 }
 

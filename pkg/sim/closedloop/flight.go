@@ -29,7 +29,7 @@ type Observer interface {
 
 // Informed is a controller that is told the truth, such as an oracle.
 type Informed interface {
-	Inform(t sim.Truth, wind so3.Vec3)
+	Inform(t sim.Truth)
 }
 
 // Setup of a flight.
@@ -179,8 +179,7 @@ type flight struct {
 func (f *flight) tick() TraceRow {
 	f.listen()
 	if o, ok := f.controller.(Informed); ok {
-		wind, _ := f.sim.Wind()
-		o.Inform(f.sim.Truth(), wind)
+		o.Inform(f.sim.Truth())
 	}
 	truth := f.sim.Truth()
 	if o, ok := f.controller.(FrameReceiver); ok && f.camera != nil {

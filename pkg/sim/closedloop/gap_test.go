@@ -20,8 +20,8 @@ type seeing struct {
 	truth           sim.Truth
 }
 
-func (c *seeing) Inform(t sim.Truth, _ so3.Vec3) { c.truth = t }
-func (c *seeing) Observe(r quad.Row)             { c.observed = append(c.observed, r.T) }
+func (c *seeing) Inform(t sim.Truth) { c.truth = t }
+func (c *seeing) Observe(r quad.Row) { c.observed = append(c.observed, r.T) }
 func (c *seeing) Command(t float64, s *quad.State) quad.Command {
 	c.asked, c.worst = append(c.asked, t), max(c.worst, s.V.Sub(c.truth.State.V).Norm())
 	return c.PathFollower.Command(t, s)

@@ -36,7 +36,7 @@ type motorLoop struct {
 }
 
 // Inform implements Informed: of the truth it takes what a gyroscope measures.
-func (p *motorLoop) Inform(t sim.Truth, _ so3.Vec3) { p.rates = p.sensors.Rates(t.Rates) }
+func (p *motorLoop) Inform(t sim.Truth) { p.rates = p.sensors.Rates(t.Rates) }
 
 // Command implements quad.Controller.
 func (p *motorLoop) Command(t float64, s *quad.State) quad.Command {

@@ -1,79 +1,82 @@
 package experiment
 
 import (
+	"fmt"
 	"math"
 
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/sim"
 	"vnd/pkg/sim/closedloop"
 	"vnd/pkg/vnd/bundle"
 )
 
-// oracle flies a bundle whose pushes are measured by true states: without noise, and as soon as a row has ended.
-type oracle struct {
-	*policy.ClosedLoopRunner
-	truth quad.State
-}
+// informed flies a bundle whose pushes are measured by true states: without noise, and as soon as a row has ended.
+type informed struct{ *policy.ClosedLoopRunner }
 
 // Inform implements closedloop.Informed.
-func (o *oracle) Inform(t sim.Truth, _ so3.Vec3) { o.truth = t.State }
+func (o informed) Inform(t sim.Truth) { o.SetTruth(t.Time, &t.State) }
 
-var _ closedloop.Informed = (*oracle)(nil)
+var _ closedloop.Informed = informed{}
 
-// oracle is ours, told the true push. It has two policies: one that learned as ours did, in the same model and for as
-// many rounds, that pushes are measured at once, and ours. In the table it is told the air as well, and flies by the
-// one that flies better there: where commands come late, or a load swings, part of the push is its own answer.
+// oracle is ours, and is told the true push. It has two policies. One learned as ours did, in the same model and for as
+// many rounds, but for pushes that are measured at once. The other one is ours. In the table it is told the air as
+// well, and flies by the one that flies better there. Where commands come late, or a load swings, part of a push is
+// the robot's own answer, and who answers at once swings.
 func (s *study) oracle() (Method, error) {
 	exact := *s.Campaign
 	push := &exact.Policy.Push
-	push.Rate, push.Mean, push.Calm = 1e4, 0, 0 // what swings is no noise
-	b, took, err := s.again(&exact)
+	push.Rate, push.Mean, push.Calm = 1e4, 0, 0 // there is no noise
+	b, took, err := s.trainAgain(&exact)
 	if err != nil {
 		return Method{}, err
 	}
-	sooner, later := fliesByTruth(b), fliesByTruth(s.last)
-	sooner.Took = took
-	m := sooner
-	m.In = func(a Air) (Method, error) { return s.better(a, sooner, later) }
-	return m, nil
-}
-
-// fliesByTruth is a bundle whose pushes are measured by true states.
-func fliesByTruth(b *bundle.Bundle) Method {
-	return Method{Name: "oracle", Make: func(d Task) (quad.Controller, error) { return newOracle(b, d) }}
-}
-
-// better is the method that errs less in an air, in trial flights along the references of the table: by the product of
-// their errors.
-func (s *study) better(a Air, one, other Method) (Method, error) {
-	trial, ahead := *s, 0.
-	at := *s.Campaign
-	at.Seed, trial.Campaign = s.Seed+apart, &at
-	for _, r := range s.plan.Table.References {
-		mine, err := trial.cell(one, a, r)
-		if err != nil {
-			return one, err
-		}
-		others, err := trial.cell(other, a, r)
-		if err != nil {
-			return one, err
-		}
-		ahead += math.Log(others.Mean) - math.Log(mine.Mean) // of a crash it is far
+	prompt, err := fliesByTruth(b)
+	if err != nil {
+		return Method{}, err
 	}
-	if ahead < 0 {
-		return other, nil
+	prompt.Took = took
+	if ours, err := fliesByTruth(s.last); err == nil {
+		plain := prompt
+		prompt.In = func(a Air) (Method, error) { return s.better(a, plain, ours) }
+	}
+	return prompt, nil
+}
+
+// fliesByTruth is a bundle whose pushes are measured by true states. The error is errLeftOut where it sees none.
+func fliesByTruth(b *bundle.Bundle) (Method, error) {
+	l, err := policy.Load(b)
+	if err != nil {
+		return Method{}, err
+	}
+	if l.Model == nil || l.Policy.Observation.MeasuredSize() == 0 {
+		return Method{}, fmt.Errorf("%w: the policy sees no push that an oracle could be told", errLeftOut)
+	}
+	return Method{Name: "oracle", Make: func(d Task) (quad.Controller, error) {
+		r, err := l.NewRunner(d.Path.At)
+		return informed{r}, err
+	}}, nil
+}
+
+// better is the method with the smaller product of errors in trial flights: in an air, along all references of the
+// table.
+func (s *study) better(a Air, one, two Method) (Method, error) {
+	trial, at := *s, *s.Campaign
+	at.Seed, trial.Campaign = s.Seed+apart, &at
+	ratio := 0. // logarithm of the errors of one ÷ those of two
+	for _, r := range s.plan.Table.References {
+		first, err := trial.cell(one, a, r)
+		if err != nil {
+			return one, err
+		}
+		second, err := trial.cell(two, a, r)
+		if err != nil {
+			return one, err
+		}
+		ratio += math.Log(first.Mean) - math.Log(second.Mean) // a crash decides
+	}
+	if ratio > 0 {
+		return two, nil
 	}
 	return one, nil
-}
-
-func newOracle(b *bundle.Bundle, d Task) (*oracle, error) {
-	r, err := policy.NewClosedLoopRunner(b, d.Path.At)
-	if err != nil {
-		return nil, err
-	}
-	o := &oracle{ClosedLoopRunner: r}
-	o.SetTruth(&o.truth)
-	return o, nil
 }

@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"errors"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"vnd/pkg/core/param"
@@ -9,6 +11,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/policy"
 	"vnd/pkg/sim/baseline"
+	"vnd/pkg/vnd/bundle"
 )
 
 // informable is an untrained policy that is told a wind.
@@ -133,18 +136,70 @@ func TestUnseenFlightsAreOfAfterLearning(t *testing.T) {
 	}
 }
 
-// TestOracleGetsTheTruth: at each tick it has the state that is, in place of the one that it flies on.
-func TestOracleGetsTheTruth(t *testing.T) {
+// seesPushes is a bundle with a model, whose policy sees pushes.
+func seesPushes(t *testing.T) *bundle.Bundle {
+	t.Helper()
+	b, err := bundle.Read(filepath.Join("..", "..", "flight", "control", "testdata", "a.vnd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.FromBundle(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = p.WithMeasured(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	p.Push = policy.Push{Rate: 1e4}
+	if err := policy.Put(b, p, "hover"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestOracleMeasuresByTheTruth: the pushes that its policy sees are not those of the states that it flies on.
+func TestOracleMeasuresByTheTruth(t *testing.T) {
+	c, b := hovering(t, 1), seesPushes(t)
+	m, err := fliesByTruth(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := func(m Method) [3]float32 {
+		by, err := m.Make(c.Tasks[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.fly(c.setup(winds(t)[1], c.Tasks[0], 7, 1.5), by); err != nil {
+			t.Fatal(err)
+		}
+		x := by.(interface{ Inputs() []float32 }).Inputs()
+		return [3]float32(x[by.(interface {
+			Policy() *policy.Policy[float32]
+		}).Policy().Observation.Size()-3:])
+	}
+	if truth, estimate := seen(m), seen(Flies("", b)); truth == estimate {
+		t.Errorf("it sees a push of %v in either case", truth)
+	}
+	if _, err := fliesByTruth(idle(t, c)); !errors.Is(err, errLeftOut) {
+		t.Errorf("a policy that sees no push: %v", err)
+	}
+}
+
+// TestOracleFliesByTheBetterPolicy: whichever is named first.
+func TestOracleFliesByTheBetterPolicy(t *testing.T) {
 	c := hovering(t, 1)
-	o, err := newOracle(idle(t, c), c.Tasks[0])
+	path, err := References("hover")
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := c.fly(c.setup(winds(t)[0], c.Tasks[0], 7, 0.5), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last := trace.Rows[len(trace.Rows)-1]; o.truth != last.Truth || o.truth == last.Estimate {
-		t.Errorf("it was told %+v, the truth is %+v", o.truth, last.Truth)
+	s := &study{Campaign: c, ctx: t.Context(), plan: &Plan{Table: &Table{References: path, Seconds: 3, Settle: 1}}}
+	air, good, bad := Air{"winds", winds(t)[:2]}, c.Law(), Flies("idle", idle(t, c))
+	for _, order := range [][2]Method{{good, bad}, {bad, good}} {
+		if m, err := s.better(air, order[0], order[1]); err != nil || m.Name != good.Name {
+			t.Errorf("of %s and %s it takes %s: %v", order[0].Name, order[1].Name, m.Name, err)
+		}
 	}
 }

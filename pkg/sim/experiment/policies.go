@@ -45,7 +45,7 @@ const apart = 1000
 func (s *study) tryPolicy(v Variant, k int) (*Measured, error) {
 	at := *v.Campaign
 	at.Seed = s.Seed + apart*uint64(k+1)
-	b, _, err := s.again(&at)
+	b, _, err := s.trainAgain(&at)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +57,9 @@ func (s *study) tryPolicy(v Variant, k int) (*Measured, error) {
 	return m, nil
 }
 
-// again trains a policy as another campaign does, in the newest model of the rounds and as often as there were rounds.
-// It returns the wall time that this took, s.
-func (s *study) again(c *Campaign) (_ *bundle.Bundle, took float64, err error) {
+// trainAgain trains a policy as another campaign does, in the newest model of the rounds and as often as there were
+// rounds. It returns the wall time that this took, s.
+func (s *study) trainAgain(c *Campaign) (_ *bundle.Bundle, took float64, err error) {
 	began := time.Now()
 	l, err := c.Learner(s.base)
 	if err != nil {
