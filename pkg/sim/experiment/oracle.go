@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -20,9 +21,9 @@ func (o informed) Inform(t sim.Truth) { o.SetTruth(t.Time, &t.State) }
 var _ closedloop.Informed = informed{}
 
 // oracle is ours, and is told the true push. It has two policies. One learned as ours did, in the same model and for as
-// many rounds, but for pushes that are measured at once. The other one is ours. In the table it is told the air as
-// well, and flies by the one that flies better there. Where commands come late, or a load swings, part of a push is
-// the robot's own answer, and who answers at once swings.
+// many rounds, but for pushes that are measured at once. The other one is ours. It is told the air as well, and flies
+// by the one that flies better there. Where commands come late, or a load swings, part of a push is the robot's own
+// answer, and who answers at once swings.
 func (s *study) oracle() (Method, error) {
 	exact := *s.Campaign
 	push := &exact.Policy.Push
@@ -36,11 +37,22 @@ func (s *study) oracle() (Method, error) {
 		return Method{}, err
 	}
 	prompt.Took = took
-	if ours, err := fliesByTruth(s.last); err == nil {
-		plain := prompt
-		prompt.In = func(a Air) (Method, error) { return s.better(a, plain, ours) }
+	ours, err := fliesByTruth(s.last)
+	switch {
+	case errors.Is(err, errLeftOut):
+		return prompt, nil
+	case err != nil:
+		return Method{}, err
+	case s.plan.Table == nil:
+		t := &Table{Seconds: measureSeconds, Settle: measureSettle}
+		for _, d := range s.Tasks {
+			t.References = append(t.References, Reference{d.Name, d.Path})
+		}
+		return s.better(t, Air{Scenarios: s.plan.Scenarios}, prompt, ours)
 	}
-	return prompt, nil
+	m := prompt
+	m.In = func(a Air) (Method, error) { return s.better(s.plan.Table, a, prompt, ours) }
+	return m, nil
 }
 
 // fliesByTruth is a bundle whose pushes are measured by true states. The error is errLeftOut where it sees none.
@@ -58,13 +70,13 @@ func fliesByTruth(b *bundle.Bundle) (Method, error) {
 	}}, nil
 }
 
-// better is the method with the smaller product of errors in trial flights: in an air, along all references of the
-// table.
-func (s *study) better(a Air, one, two Method) (Method, error) {
-	trial, at := *s, *s.Campaign
-	at.Seed, trial.Campaign = s.Seed+apart, &at
+// better is the method with the smaller product of errors in trial flights in an air, along all references of a table.
+func (s *study) better(t *Table, a Air, one, two Method) (Method, error) {
+	trial, at, plan := *s, *s.Campaign, *s.plan
+	at.Seed, plan.Table = s.Seed+apart, t
+	trial.Campaign, trial.plan = &at, &plan
 	ratio := 0. // logarithm of the errors of one ÷ those of two
-	for _, r := range s.plan.Table.References {
+	for _, r := range t.References {
 		first, err := trial.cell(one, a, r)
 		if err != nil {
 			return one, err

@@ -195,10 +195,10 @@ func TestOracleFliesByTheBetterPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{Campaign: c, ctx: t.Context(), plan: &Plan{Table: &Table{References: path, Seconds: 3, Settle: 1}}}
+	s, table := &study{Campaign: c, ctx: t.Context(), plan: &Plan{}}, &Table{References: path, Seconds: 3, Settle: 1}
 	air, good, bad := Air{"winds", winds(t)[:2]}, c.Law(), Flies("idle", idle(t, c))
 	for _, order := range [][2]Method{{good, bad}, {bad, good}} {
-		if m, err := s.better(air, order[0], order[1]); err != nil || m.Name != good.Name {
+		if m, err := s.better(table, air, order[0], order[1]); err != nil || m.Name != good.Name {
 			t.Errorf("of %s and %s it takes %s: %v", order[0].Name, order[1].Name, m.Name, err)
 		}
 	}
