@@ -210,7 +210,7 @@ func (g *Guard) checkMotion(in *Input) Cause {
 		return Stale
 	case !g.fence.contains(s.P):
 		return Fence
-	case s.Q.Tilt() > g.config.MaxTilt:
+	case s.Q.Tilt() > g.config.MaxTilt || g.beyond > mostBeyond:
 		return Tilt
 	case s.V.Norm() > g.config.MaxSpeed:
 		return Speed

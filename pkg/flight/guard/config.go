@@ -17,7 +17,7 @@ type Config struct {
 	Ground        float64   `param:"ground" default:"0.0" min:"-10000" max:"10000" unit:"m" doc:"height of the floor: a robot at rest on it gets the least thrust when the guard trips"`
 	Brake         float64   `param:"brake" default:"6.0" min:"0.5" max:"20" unit:"m/s²" doc:"deceleration a with which the guard's law plans to stop from the speed v: it holds v²/2a ahead"`
 	Reaction      float64   `param:"reaction" default:"0.1" min:"0" max:"1" unit:"s" doc:"time that passes before the deceleration brake is there"`
-	MaxTilt       float64   `param:"max_tilt" default:"1.2" min:"0.2" max:"3.2" unit:"rad" doc:"greatest tilt of a policy's flight"`
+	MaxTilt       float64   `param:"max_tilt" default:"1.2" min:"0.2" max:"3.2" unit:"rad" doc:"greatest tilt of a policy's flight; from .05 rad before it on, its body rates are cut"`
 	MaxSpeed      float64   `param:"max_speed" default:"6.0" min:"0.5" max:"50" unit:"m/s" doc:"greatest speed of a policy's flight"`
 	Jump          float64   `param:"jump" default:"0.05" min:"0.02" max:"5" unit:"m" doc:"distance between measured and expected position from which a state is not believed"`
 	JumpAngle     float64   `param:"jump_angle" default:"0.12" min:"0.02" max:"3.2" unit:"rad" doc:"angle between measured and expected attitude from which a state is not believed"`

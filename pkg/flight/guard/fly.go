@@ -13,9 +13,12 @@ func (g *Guard) command(in *Input, dt float64) quad.Command {
 	g.limited = false
 	policy := g.mode == Flying || g.mode == Autopilot && g.notOffboard && g.violation == None && !g.landAsked &&
 		!g.tripAsked
+	if g.mode != Flying { // nobody follows it
+		g.beyond = 0
+	}
 	switch {
 	case policy:
-		c := g.leadOver(g.limits.Clip(in.Command), dt)
+		c := g.leadOver(g.upright(g.limits.Clip(in.Command), dt), dt)
 		g.limited = c != in.Command
 		return c
 	case g.mode == Autopilot: // where the robot is, should commands be followed from now on

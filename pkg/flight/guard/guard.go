@@ -53,6 +53,8 @@ type Guard struct {
 	blindFor     float64 // time without a usable state, s
 	doubted      bool    // the newest state was not believed, whatever has been silent since
 	limited      bool    // the policy's command was cut
+	beyond       float64 // by how much further it would have tilted the robot by now, rad
+	uncut        bool    // it was sent as it is, in a recorded tick
 	notOffboard  bool    // the command was not followed
 	saturatedFor float64 // time for which the policy asked for the limits, s
 
@@ -254,6 +256,7 @@ func (g *Guard) Redate() { g.belief.pause(g.now) }
 
 // Recall has the guard be as it was in a recorded tick, whatever it finds by itself.
 func (g *Guard) Recall(was Stage) {
+	g.uncut, g.beyond = was == Policy, 0
 	switch {
 	case was.PolicyFlies() && g.mode != Flying:
 		g.enter(Flying, Well)

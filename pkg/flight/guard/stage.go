@@ -7,7 +7,7 @@ type Stage uint8
 // Stages. In Hold, Land, Blind and Off the guard holds control authority; in Hold it may hand back by itself.
 const (
 	Policy      Stage = 0 // the policy's command is sent as it is
-	Limited     Stage = 1 // the policy's command is sent, cut to the limits, or led over to from the law's
+	Limited     Stage = 1 // the policy's command is sent, cut to limits, of tilt too, or led over to from the law's
 	Hold        Stage = 2 // the guard's control law holds a position, or climbs in a take-off
 	Land        Stage = 3 // the guard's control law descends
 	Blind       Stage = 4 // no usable state: the control law flies on dead reckoning, and soon descends

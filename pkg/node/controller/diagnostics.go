@@ -269,7 +269,7 @@ func (c *Controller) reportFlight(s *diagnostics.Status, f *ticker) {
 // limited tells why what the policy asked for was not what went out.
 func limited(l *quad.Limits, asked quad.Command) (diagnostics.Level, string) {
 	if l.Clip(asked) == asked { // so does each return and each take-off for a moment
-		return diagnostics.OK, "the policy flies, led over to from the guard's law"
+		return diagnostics.OK, "the policy flies, led over to from the guard's law or kept within guard.max_tilt"
 	}
 	return diagnostics.Warn, "the policy flies, cut to the limits"
 }
