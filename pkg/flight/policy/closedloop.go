@@ -49,10 +49,15 @@ func LoadRotors(b *bundle.Bundle) (*LoadedBundle, error) {
 	return &LoadedBundle{ID: b.ID, Dt: b.Dt, Policy: p}, nil
 }
 
+// Measures reports whether pushes or lags are measured for its policy: it sees some, and there is a model to go by.
+func (l *LoadedBundle) Measures() bool {
+	return l.Model != nil && l.Policy.Observation.MeasuredSize() > 0
+}
+
 // NewBuffers makes its policy ready. Where the bundle has a model, pushes and lags are measured by it.
 func (l *LoadedBundle) NewBuffers() *Buffers {
 	b := NewBuffers(l.Policy)
-	if l.Model != nil && l.Policy.Observation.MeasuredSize() > 0 {
+	if l.Measures() {
 		b.sensor = newSensor(l)
 	}
 	return b

@@ -51,6 +51,9 @@ func TestInformedGetsTheTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := len(trace.Rows); n == 0 || len(c.truths) != n {
+		t.Fatalf("told %d times in %d ticks", len(c.truths), n)
+	}
 	for i, row := range trace.Rows {
 		if got := c.truths[i]; got.State != row.Truth || got.Time != row.T {
 			t.Fatalf("tick %d: told of %+v, the truth is %+v", i, got, row.Truth)

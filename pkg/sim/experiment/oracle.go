@@ -61,7 +61,7 @@ func fliesByTruth(b *bundle.Bundle) (Method, error) {
 	if err != nil {
 		return Method{}, err
 	}
-	if l.Model == nil || l.Policy.Observation.MeasuredSize() == 0 {
+	if !l.Measures() {
 		return Method{}, fmt.Errorf("%w: the policy sees no push that an oracle could be told", errLeftOut)
 	}
 	return Method{Name: "oracle", Make: func(d Task) (quad.Controller, error) {
