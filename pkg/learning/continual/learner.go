@@ -57,9 +57,11 @@ type Options struct {
 	Task    string // their names, for the bundle
 	Vehicle quadgate.Vehicle
 	Judge   gate.Judge // nil: the gate flies in the learned model alone
-	Seed    uint64
-	Status  func(Status)     // may be nil
-	Now     func() time.Time // clock of the reported times; nil takes time.Now
+	// Flown are the newest stretches that a bundle has flown, oldest first; nil: nobody knows.
+	Flown  func(bundle string) []quadgate.Stretch
+	Seed   uint64
+	Status func(Status)     // may be nil
+	Now    func() time.Time // clock of the reported times; nil takes time.Now
 }
 
 // Learner holds the buffer and the current bundle. Collect and Current may be
@@ -95,6 +97,7 @@ type Round struct {
 	Pace      Pace              `json:"pace"`
 	Outlook   string            `json:"outlook"` // what the next one takes, one line
 	Misfit    string            `json:"misfit"`  // how it answers otherwise than believed, one line
+	Sooner    float64           `json:"sooner"`  // by how much the judge's robot answers sooner than identified, s
 	Bank      []float32         `json:"-"`       // [N][Z] re-encoded latents of the buffer
 }
 

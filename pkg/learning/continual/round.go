@@ -219,7 +219,7 @@ func (r *round) judge() (gate.Judge, error) {
 	now.Every, now.Gap = dataset.Gaps(r.current.Dt, r.segments)
 	r.out.Misfit = s.Misfit(&now)
 	if err != nil || !vnd.In(r.current) {
-		return s.Of(now), err
+		return r.sooner(s.Of(now), err)
 	}
 	_, q, err := vnd.FromBundle(r.current, quadrotor.Reader)
 	if err != nil {
@@ -228,9 +228,19 @@ func (r *round) judge() (gate.Judge, error) {
 	before := now
 	before.Actuator, before.Dt, before.Drag = q.Actuator, q.Dt, 0
 	if before.Agree(&now) {
-		return s.Of(now), nil
+		return r.sooner(s.Of(now), nil)
 	}
 	return s.Of(now, before), nil
+}
+
+// sooner has the current bundle err no more with a judge than it did in flight.
+func (r *round) sooner(j gate.Judge, err error) (gate.Judge, error) {
+	s, ok := j.(quadgate.Simulator)
+	if err != nil || !ok || r.l.opt.Flown == nil {
+		return j, err
+	}
+	j, r.out.Sooner, err = s.Sooner(r.ctx, r.current, r.l.opt.Flown(r.current.ID))
+	return j, err
 }
 
 // gate asks whether the candidate may fly.

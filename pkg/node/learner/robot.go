@@ -180,13 +180,15 @@ func (r *robot) step(m *msgs.Step, _ ros.Info) {
 	if r.collector != nil {
 		r.collector.Add(s)
 	}
-	if len(m.Reference) < 3 {
+	const row = 7
+	if len(m.Reference) < row {
 		return
 	}
-	at := so3.Vec3{X: m.Reference[0], Y: m.Reference[1], Z: m.Reference[2]}
+	x := m.Reference
+	at := quad.Reference{P: so3.Vec3{X: x[0], Y: x[1], Z: x[2]}, V: so3.Vec3{X: x[3], Y: x[4], Z: x[5]}, Yaw: x[6]}
 	t := rounds.ControllerTick{Robot: robotName(r.namespace), Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task,
-		Error: s.State.P.Sub(at).Norm(), Policy: stage == guard.Policy || stage == guard.Limited,
-		Row: quad.Row{State: s.State, Command: s.Sent}}
+		Error: s.State.P.Sub(at.P).Norm(), Policy: stage == guard.Policy || stage == guard.Limited,
+		Row: quad.Row{State: s.State, Command: s.Sent}, Reference: at}
 	if t.Dropped = r.ticks.dropped(m.Seq, m.BundleID, stage.HoldsAuthority()); t.Dropped != "" {
 		t.Fault = "the guard tripped"
 		if t.Robot != "" {

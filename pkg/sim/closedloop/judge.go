@@ -36,6 +36,8 @@ type Judge struct {
 	Exactly bool
 	// identified are the robots that World's is made like, one in each trial; none: it stays as it is
 	identified []quadgate.Identified
+	// sooner is how much sooner than drawn it answers, s
+	sooner float64
 	// JudgeConfig has the greatest wind; a learner that met weaker ones only is flown in somewhat more than those.
 	gate.JudgeConfig
 }
@@ -70,15 +72,7 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	if err != nil {
 		return nil, err
 	}
-	c, err := policy.NewClosedLoopRunner(b, path.At)
-	if err != nil {
-		return nil, err
-	}
-	if c.Encoder != nil {
-		c.Encoder.SetMaxAge(j.LatentAge)
-	}
-	s.Camera = CameraOf(c.Policy(), b.Dt)
-	trace, err := Fly(s, c)
+	trace, err := j.flies(s, b, path)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +102,19 @@ func (j *Judge) Fly(ctx context.Context, b *bundle.Bundle, t gate.Trial) (*gate.
 	return f, nil
 }
 
+// flies has a bundle fly along a path.
+func (j *Judge) flies(s *Setup, b *bundle.Bundle, path Path) (*Trace, error) {
+	c, err := policy.NewClosedLoopRunner(b, path.At)
+	if err != nil {
+		return nil, err
+	}
+	if c.Encoder != nil {
+		c.Encoder.SetMaxAge(j.LatentAge)
+	}
+	s.Camera = CameraOf(c.Policy(), b.Dt)
+	return Fly(s, c)
+}
+
 // trips says why the guard takes over in a state, "" where it does not.
 func (j *Judge) trips(s *quad.State) string {
 	g := j.Guard
@@ -132,18 +139,7 @@ func (j *Judge) trips(s *quad.State) string {
 func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Reference, error) {
 	rng := rand.New(rand.NewPCG(t.Number, 0x60d9e))
 	path := j.Paths[rng.IntN(len(j.Paths))]
-	w := j.World
-	if m, p := &w.Mocap, &j.Poses; j.Filter { // without it late poses show as a late robot
-		m.Rate, m.Latency, m.Position, m.Attitude = p.Rate, p.Latency, p.Position, p.Attitude
-	}
-	if n := len(j.identified); n > 0 {
-		robot := rand.New(rand.NewPCG(t.Number, 0x1de7))
-		w = responding(w, &j.identified[robot.IntN(n)], looksOf(j.Filter), robot)
-	}
-	if gain, delay := 1+0.03*rng.NormFloat64(), 0.01*rng.Float64(); !j.Exactly {
-		w.Motor.Gain *= gain
-		w.Link.Delay += delay
-	}
+	w := j.robot(t.Number, rng)
 	w.Conditions = sim.Conditions{Name: []string{"first", "second"}}
 	const beyond, least = 1.1, 0.2 // of what was met; m/s²
 	greatest := min(j.Wind, max(beyond*t.DisturbanceStrength, least))
@@ -171,6 +167,26 @@ func (j *Judge) setup(b *bundle.Bundle, t gate.Trial) (*Setup, reference.Referen
 	s.Start = quad.State{Q: so3.FromEuler(0, 0, r.Yaw), V: r.V, P: r.P.Add(so3.Vec3{
 		X: j.Start * rng.NormFloat64(), Y: j.Start * rng.NormFloat64(), Z: j.Start * math.Abs(rng.NormFloat64())})}
 	return s, path, nil
+}
+
+// robot draws that of a trial, in calm.
+func (j *Judge) robot(number uint64, rng *rand.Rand) sim.World {
+	w := j.World
+	if m, p := &w.Mocap, &j.Poses; j.Filter { // without it late poses show as a late robot
+		m.Rate, m.Latency, m.Position, m.Attitude = p.Rate, p.Latency, p.Position, p.Attitude
+	}
+	if n := len(j.identified); n > 0 {
+		robot := rand.New(rand.NewPCG(number, 0x1de7))
+		w = responding(w, &j.identified[robot.IntN(n)], looksOf(j.Filter), robot)
+	}
+	if gain, delay := 1+0.03*rng.NormFloat64(), 0.01*rng.Float64(); !j.Exactly {
+		w.Motor.Gain *= gain
+		w.Link.Delay += delay
+	}
+	by := min(j.sooner, w.Link.Delay)
+	w.Link.Delay -= by
+	w.Link.ThrustLag = max(0, w.Link.ThrustLag-(j.sooner-by))
+	return w
 }
 
 // landing draws a trial that lands, every other time on a pad that moves.

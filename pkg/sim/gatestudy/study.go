@@ -44,6 +44,7 @@ type Judged struct {
 	True      [2]Truth      `json:"true"` // of candidate and current
 	Pass      bool          `json:"pass"`
 	Reasons   []string      `json:"reasons,omitempty"`
+	Sooner    float64       `json:"sooner_s"` // than identified, the judge's robot
 	Verdict   *gate.Verdict `json:"verdict"`
 }
 
@@ -316,18 +317,26 @@ func (s *study) worsen(ctx context.Context, name string, w *worsening, by float6
 
 // judge has the gate judge every pair of which one is a trained policy.
 func (s *study) judge(ctx context.Context) error {
-	var judge gate.Judge = s.judgeOf(sim.Default())
+	judge := s.judgeOf(sim.Default())
 	if !s.options.Blind {
-		judge = judge.(quadgate.Simulator).Of(s.identified)
+		judge = judge.Of(s.identified).(*closedloop.Judge)
 	}
-	judge = &remembering{Judge: judge, flown: map[string]map[uint64]*gate.Flight{}}
 	vehicle := quadgate.Vehicle{Robot: quadrotor.Name, Limits: s.campaign.Limits}
-	g := &gate.Gate{Seed: uint64(s.Robot.Number), Vehicle: vehicle.Flying(nil), Judge: judge,
+	g := &gate.Gate{Seed: uint64(s.Robot.Number), Vehicle: vehicle.Flying(nil),
 		DisturbanceStrength: func(float64) float64 { return met }}
 	param.Default(&g.Config)
 	g.Config.Workers = 1
-	for i, candidate := range s.names {
-		for k, current := range s.names {
+	judges := map[float64]*remembering{}
+	for k, current := range s.names {
+		now, sooner, err := s.sooner(ctx, judge, s.bundles[current])
+		if err != nil {
+			return err
+		}
+		if judges[sooner] == nil {
+			judges[sooner] = &remembering{Judge: now, flown: map[string]map[uint64]*gate.Flight{}}
+		}
+		g.Judge = judges[sooner]
+		for i, candidate := range s.names {
 			if i == k || i > 2 && k > 2 { // none of the two was trained
 				continue
 			}
@@ -338,10 +347,28 @@ func (s *study) judge(ctx context.Context) error {
 			t := [2]Truth{s.Policies[candidate], s.Policies[current]}
 			s.Judged = append(s.Judged, Judged{Robot: s.Robot.Number, Candidate: candidate, Current: current,
 				Class: classOf(&t[0], &t[1], s.options.Flights), True: t, Pass: v.Pass, Reasons: v.Reasons(),
-				Verdict: v})
+				Sooner: sooner, Verdict: v})
 		}
 	}
 	return nil
+}
+
+// sooner has a bundle fly the true robot for two minutes, and the judge fly it as the robot of these flights.
+func (s *study) sooner(ctx context.Context, judge *closedloop.Judge, b *bundle.Bundle) (gate.Judge, float64, error) {
+	j := s.judgeOf(s.world)
+	j.Exactly = true
+	const flights, apart = 10, 1 << 41 // from the other trials
+	var flown []quadgate.Stretch
+	for k := range flights {
+		f, err := j.Record(b, gate.Trial{Number: apart + uint64(k), DisturbanceStrength: met})
+		if err != nil {
+			return nil, 0, err
+		}
+		if f != nil {
+			flown = append(flown, *f)
+		}
+	}
+	return judge.Sooner(ctx, b, flown)
 }
 
 // remembering is a judge that flies each trial of a bundle once. It is for one goroutine.

@@ -91,15 +91,16 @@ const (
 
 // ControllerTick is what one tick of the controller showed.
 type ControllerTick struct {
-	Robot  string // one of Common.Robots
-	Stamp  int64  // ns
-	Bundle string
-	Task   string
-	Latent []float32   // z[Z] under which the policy flew; empty where it had none
-	Error  float64     // distance from the reference, m
-	Policy bool        // the guard let the policy fly
-	Row    quad.Row    // state and command
-	Place  *gate.Place // in the space of conditions; nil: the latent tells
+	Robot     string // one of Common.Robots
+	Stamp     int64  // ns
+	Bundle    string
+	Task      string
+	Latent    []float32      // z[Z] under which the policy flew; empty where it had none
+	Error     float64        // distance from the reference, m
+	Policy    bool           // the guard let the policy fly
+	Row       quad.Row       // state and command
+	Reference quad.Reference // at the tick; P, V and Yaw are known
+	Place     *gate.Place    // in the space of conditions; nil: the latent tells
 	// Dropped is the bundle that the controller itself rolled back at this tick, and Fault why; empty: none.
 	Dropped, Fault string
 }

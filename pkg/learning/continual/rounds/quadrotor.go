@@ -24,15 +24,19 @@ type Options struct {
 }
 
 // Quadrotor runs rounds of one.
-type Quadrotor struct{ *Runner[dataset.Segment] }
+type Quadrotor struct {
+	*Runner[dataset.Segment]
+	flights *flights
+}
 
 // Open opens the bundles on disk. cfg gives the present configuration.
 func Open(cfg func() *Config, opt Options) (*Quadrotor, error) {
+	flown := newFlights(opt.Dt)
 	r := Robot[dataset.Segment]{Name: opt.Vehicle.Robot,
 		Begin: func(start *bundle.Bundle, seed uint64, report func(continual.Status)) (Learner[dataset.Segment],
 			error) {
 			return continual.New(cfg().Config, start, continual.Options{Tasks: opt.Tasks, Task: opt.Task,
-				Vehicle: opt.Vehicle, Judge: opt.Judge, Seed: seed, Status: report, Now: opt.Now})
+				Vehicle: opt.Vehicle, Judge: opt.Judge, Flown: flown.by, Seed: seed, Status: report, Now: opt.Now})
 		},
 		Gate: func() *gate.Gate {
 			return &gate.Gate{Config: cfg().Gate, Vehicle: opt.Vehicle.Flying(opt.Tasks), Judge: opt.Judge,
@@ -43,7 +47,13 @@ func Open(cfg func() *Config, opt Options) (*Quadrotor, error) {
 		return nil, err
 	}
 	l.Supervise(func() *Supervision { return &cfg().Supervision })
-	return &Quadrotor{l}, nil
+	return &Quadrotor{l, flown}, nil
+}
+
+// Tick is that of a Runner, and keeps what was flown for the gate.
+func (l *Quadrotor) Tick(t ControllerTick) bool {
+	l.flights.add(&t)
+	return l.Runner.Tick(t)
 }
 
 // Segment takes a segment that was announced. What is wrong with it goes to the log.

@@ -358,6 +358,10 @@ type misfit struct{ walls }
 
 func (m misfit) Of(...quadgate.Identified) gate.Judge { return m }
 
+func (m misfit) Sooner(_ context.Context, _ *bundle.Bundle, _ []quadgate.Stretch) (gate.Judge, float64, error) {
+	return m, 0, nil
+}
+
 func (misfit) Misfit(*quadgate.Identified) string { return "thrust answers later" }
 
 // TestMisfitIsSaidOnce: a robot that answers otherwise than its controller believes is named, as all rounds find it.

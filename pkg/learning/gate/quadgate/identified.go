@@ -9,6 +9,7 @@ import (
 	"vnd/pkg/core/so3"
 	"vnd/pkg/learning/gate"
 	"vnd/pkg/robot/quadrotor"
+	"vnd/pkg/vnd/bundle"
 )
 
 // Identified is a quadrotor as its flights show it. The zero value is one of which too little was flown.
@@ -31,6 +32,9 @@ type Simulator interface {
 	gate.Judge
 	// Of returns the judge with other robots, of which each trial draws one.
 	Of(r ...Identified) gate.Judge
+	// Sooner returns the judge whose robot, if it is one that was identified, answers so many seconds sooner that a
+	// bundle does not err more there than it did in flight. A robot that is too late favours what is slow.
+	Sooner(ctx context.Context, b *bundle.Bundle, flown []Stretch) (gate.Judge, float64, error)
 	// Misfit says in a line by how much a robot answers otherwise than its controller believes; "": it does not, or too
 	// little was flown to tell.
 	Misfit(r *Identified) string
