@@ -12,8 +12,8 @@ import (
 // mostFlown is how many stretches of a robot are kept.
 const mostFlown = 8
 
-// flights keeps the newest stretches that policies have flown, by what the controllers showed. Its methods may be called
-// from any goroutine.
+// flights keeps the newest stretches that policies have flown, as the controllers showed them. Any goroutine may call
+// its methods.
 type flights struct {
 	dt float64
 	mu sync.Mutex
@@ -22,8 +22,9 @@ type flights struct {
 
 // robotFlights are those of a robot.
 type robotFlights struct {
-	taken  int64  // stamp of the newest row, ns
-	bundle string // of the stretch that is not over
+	newest int64 // stamp of the newest tick, ns
+	begun  int64 // that of the first row of the stretch that is not over
+	bundle string
 	task   string
 	open   quadgate.Stretch
 	ended  []ended // oldest first
@@ -36,7 +37,7 @@ type ended struct {
 
 func newFlights(dt float64) *flights { return &flights{dt: dt, of: map[string]*robotFlights{}} }
 
-// add takes a tick. Ticks between two rows are passed over. A landing is none that another flight can repeat.
+// add takes a tick. One that comes well before the next row is passed over. No other flight can repeat a landing.
 func (f *flights) add(t *ControllerTick) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,24 +48,23 @@ func (f *flights) add(t *ControllerTick) {
 	}
 	flies := t.Policy && t.Task != task.Land && t.Row.Finite() &&
 		t.Reference.P.Finite() && t.Reference.V.Finite() && t.Reference.Yaw*0 == 0
-	apart := float64(t.Stamp-r.taken) / 1e9
-	goesOn := flies && t.Bundle == r.bundle && t.Task == r.task && apart > 0 && apart < 1.5*f.dt
-	switch {
-	case goesOn && apart < 0.75*f.dt:
-		return
+	late := float64(t.Stamp-r.begun)/1e9 - float64(len(r.open.Rows))*f.dt
+	goesOn := flies && t.Bundle == r.bundle && t.Task == r.task && late < f.dt/2 && t.Stamp > r.newest
+	switch r.newest = t.Stamp; {
 	case !goesOn:
-		r.bundle, r.task, r.open = t.Bundle, t.Task, quadgate.Stretch{Dt: f.dt}
+		*r = robotFlights{t.Stamp, t.Stamp, t.Bundle, t.Task, quadgate.Stretch{Dt: f.dt}, r.ended}
+	case late < -0.3*f.dt:
+		return
 	}
-	if r.taken = t.Stamp; !flies {
+	if !flies {
 		return
 	}
 	row := t.Row
 	row.T = float64(len(r.open.Rows)) * f.dt
 	r.open.Rows, r.open.Reference = append(r.open.Rows, row), append(r.open.Reference, t.Reference)
 	if row.T >= quadgate.StretchTime {
-		r.ended = append(r.ended, ended{r.bundle, r.open})
-		r.ended = r.ended[max(0, len(r.ended)-mostFlown):]
-		r.open = quadgate.Stretch{Dt: f.dt}
+		all := append(r.ended, ended{r.bundle, r.open})
+		*r = robotFlights{ended: all[max(0, len(all)-mostFlown):]}
 	}
 }
 

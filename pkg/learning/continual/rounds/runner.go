@@ -295,8 +295,8 @@ func (l *Runner[S]) judged(j *job, r *continual.Round) {
 	}
 	l.misfit = r.Misfit
 	if r.Sooner > 0 {
-		l.log(false, fmt.Sprintf("round %d: the gate's robot answers %.0f ms sooner than identified: bundle %s errs less in "+
-			"flight than there", r.Number, 1000*r.Sooner, r.Parent))
+		l.log(false, fmt.Sprintf("round %d: the gate's robot answers %.0f ms sooner than identified: bundle %s errs "+
+			"less in flight than there", r.Number, 1000*r.Sooner, r.Parent))
 	}
 	if !r.Verdict.Pass {
 		line := fmt.Sprintf("round %d on %d rows: bundle %s is refused: %s", r.Number, r.Rows, r.ID, reasons(r.Verdict))
