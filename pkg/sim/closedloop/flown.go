@@ -19,35 +19,32 @@ import (
 )
 
 const (
-	fewestFlown = 4     // stretches that say anything
-	mostFlown   = 8     // that are flown again
-	flownSettle = 5     // s, the beginning of a stretch that does not count: an integral takes as long
+	fewestFlown = 6     // stretches that say anything
+	flownSettle = 10    // s, the beginning of a stretch that does not count: an integral takes as long
+	flownSlack  = 0.05  // of the errors in flight: 5 ms change them by a tenth
 	soonerStep  = 0.005 // s
-	soonest     = 0.02  // s; flights tell delay and lag together to 10 ms
+	soonerSteps = 4     // of 0 to 15 ms: flights tell delay and lag together to 10 ms, and trials are 5 ms later in the mean
 )
 
 // Sooner implements quadgate.Simulator.
 func (j *Judge) Sooner(ctx context.Context, b *bundle.Bundle, flown []quadgate.Stretch) (gate.Judge, float64, error) {
-	like := *j
-	if n := len(flown); len(j.identified) != 1 || n < fewestFlown {
-		return &like, 0, nil
-	} else if n > mostFlown {
-		spread := make([]quadgate.Stretch, mostFlown)
-		for i := range spread {
-			spread[i] = flown[(i+1)*n/mostFlown-1]
-		}
-		flown = spread
+	whole := slices.DeleteFunc(slices.Clone(flown), func(s quadgate.Stretch) bool {
+		return s.Tripped || s.Dt != b.Dt || float64(len(s.Rows))*s.Dt < quadgate.StretchTime || len(s.Reference) != len(s.Rows)
+	})
+	if len(j.identified) != 1 || len(whole) < fewestFlown {
+		return j, 0, nil
 	}
-	for ; like.sooner < soonest; like.sooner += soonerStep {
-		if hard, err := like.tooHard(ctx, b, flown); !hard || err != nil {
+	for k := range soonerSteps {
+		like := *j
+		like.sooner = float64(k) * soonerStep
+		if hard, err := like.tooHard(ctx, b, whole, len(whole) == len(flown)); !hard || err != nil {
 			return &like, like.sooner, err
 		}
 	}
-	return &like, like.sooner, nil
+	return j, 0, nil // it is not that it answers late
 }
 
-// Record flies a bundle through a trial for as long as a stretch is, and returns what a controller shows of it; nil
-// where the guard takes over.
+// Record flies a bundle through a trial for as long as a stretch is, and returns what a controller shows of it.
 func (j *Judge) Record(b *bundle.Bundle, t gate.Trial) (*quadgate.Stretch, error) {
 	longer := *j
 	longer.Seconds = quadgate.StretchTime
@@ -57,13 +54,13 @@ func (j *Judge) Record(b *bundle.Bundle, t gate.Trial) (*quadgate.Stretch, error
 	}
 	trace, err := j.flies(s, b, path)
 	if err != nil || trace.Crash != "" {
-		return nil, err
+		return &quadgate.Stretch{Tripped: true}, err
 	}
 	out := &quadgate.Stretch{Dt: s.Tick}
 	for i := range trace.Rows {
 		r := &trace.Rows[i]
 		if j.trips(&r.Truth) != "" {
-			return nil, nil
+			return &quadgate.Stretch{Tripped: true}, nil
 		}
 		out.Rows = append(out.Rows, quad.Row{T: r.T, State: r.Estimate, Command: r.Command})
 		out.Reference = append(out.Reference, quad.Reference{P: r.Reference.P, V: r.Reference.V, Yaw: r.Reference.Yaw})
@@ -72,63 +69,70 @@ func (j *Judge) Record(b *bundle.Bundle, t gate.Trial) (*quadgate.Stretch, error
 	return out, nil
 }
 
-// tooHard reports whether a bundle is shown to err more along stretches here than it did in flight, or crashes in most.
-func (j *Judge) tooHard(ctx context.Context, b *bundle.Bundle, flown []quadgate.Stretch) (bool, error) {
-	less, crashed := make([]float64, len(flown)), make([]bool, len(flown))
+// tooHard reports whether a bundle is shown to err more along stretches here than it did in flight, or crashes in most
+// of them. Where the guard ended others in flight, crashes say nothing.
+func (j *Judge) tooHard(ctx context.Context, b *bundle.Bundle, flown []quadgate.Stretch, safely bool) (bool, error) {
+	again := make([]reflown, len(flown))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(kernel.Workers())
 	for i := range flown {
 		g.Go(func() (err error) {
-			less[i], crashed[i], err = j.again(ctx, b, &flown[i], uint64(i))
+			again[i], err = j.again(ctx, b, &flown[i], uint64(i))
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return false, err
 	}
-	var d []float64
-	for i, x := range less {
-		if !crashed[i] {
-			d = append(d, x)
+	var less []float64
+	for _, r := range again {
+		if !r.crashes {
+			less = append(less, (1+flownSlack)*r.flown-r.again)
 		}
 	}
-	if 2*len(d) <= len(flown) {
-		return true, nil
+	if len(less) < fewestFlown {
+		return safely && 2*len(less) < len(flown), nil
 	}
 	const level, resamples, stream = 0.95, 1000, 0xf10
-	return gate.Bootstrap(d, level, resamples, rand.New(rand.NewPCG(stream, 0))).High < 0, nil
+	return gate.Bootstrap(less, level, resamples, rand.New(rand.NewPCG(stream, 0))).High < 0, nil
 }
 
-// again flies a bundle along a stretch under the pushes that were felt there. It returns by how much it erred more in
-// flight, m in the mean, and whether it crashes here.
-func (j *Judge) again(ctx context.Context, b *bundle.Bundle, s *quadgate.Stretch, number uint64) (more float64,
-	crashes bool, err error) {
+// reflown are the mean errors along a stretch, m, in flight and again.
+type reflown struct {
+	flown, again float64
+	crashes      bool // again
+}
+
+// again flies a bundle along a stretch under the pushes that were felt there.
+func (j *Judge) again(ctx context.Context, b *bundle.Bundle, s *quadgate.Stretch, number uint64) (out reflown,
+	err error) {
 	if err := ctx.Err(); err != nil {
-		return 0, false, err
+		return out, err
 	}
 	const preview = 1 // s, for which a policy looks ahead
 	path, rng := newRecorded(s), rand.New(rand.NewPCG(number, 0xa6a1))
 	w, err := pushed(j.robot(number, rng), s.Pushes(&j.identified[0]))
 	if err != nil {
-		return 0, false, err
+		return out, err
 	}
 	setup := &Setup{World: w, Seed: number, Path: path, Tick: b.Dt, Limits: j.Limits, Filtered: j.Filter,
 		Guard: j.Guard, Start: s.Rows[0].State, Seconds: float64(len(s.Rows))*s.Dt - preview}
 	param.Default(&setup.Estimate)
 	trace, err := j.flies(setup, b, path)
 	if err != nil {
-		return 0, false, err
+		return out, err
 	}
 	errors, from := s.Errors(), int(flownSettle/s.Dt+0.5)
-	n := float64(len(trace.Rows) - from)
+	out.crashes = trace.Crash != ""
 	for i := range trace.Rows {
-		if r := &trace.Rows[i]; j.trips(&r.Truth) != "" {
-			return 0, true, nil
-		} else if i >= from {
-			more += (errors[i] - r.Error()) / n
+		r := &trace.Rows[i]
+		if out.crashes = out.crashes || j.trips(&r.Truth) != ""; i >= from {
+			n := float64(len(trace.Rows) - from)
+			out.flown += errors[i] / n
+			out.again += r.Error() / n
 		}
 	}
-	return more, trace.Crash != "", nil
+	return out, nil
 }
 
 // pushed is a world with a push of a second each, m/s².

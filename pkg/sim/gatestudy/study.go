@@ -364,9 +364,7 @@ func (s *study) sooner(ctx context.Context, judge *closedloop.Judge, b *bundle.B
 		if err != nil {
 			return nil, 0, err
 		}
-		if f != nil {
-			flown = append(flown, *f)
-		}
+		flown = append(flown, *f)
 	}
 	return judge.Sooner(ctx, b, flown)
 }

@@ -98,6 +98,7 @@ type ControllerTick struct {
 	Latent    []float32      // z[Z] under which the policy flew; empty where it had none
 	Error     float64        // distance from the reference, m
 	Policy    bool           // the guard let the policy fly
+	Whole     bool           // its command went out as it was
 	Row       quad.Row       // state and command
 	Reference quad.Reference // at the tick; P, V and Yaw are known
 	Place     *gate.Place    // in the space of conditions; nil: the latent tells

@@ -1,7 +1,9 @@
 package rounds
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -9,8 +11,10 @@ import (
 	"vnd/pkg/learning/task"
 )
 
-// mostFlown is how many stretches of a robot are kept.
-const mostFlown = 8
+const (
+	mostFlown   = 8   // stretches of a robot that are kept
+	oldestFlown = 600 // s; a robot that was mended since is another one
+)
 
 // flights keeps the newest stretches that policies have flown, as the controllers showed them. Any goroutine may call
 // its methods.
@@ -23,6 +27,7 @@ type flights struct {
 // robotFlights are those of a robot.
 type robotFlights struct {
 	newest int64 // stamp of the newest tick, ns
+	flew   bool  // the guard let the policy fly
 	begun  int64 // that of the first row of the stretch that is not over
 	bundle string
 	task   string
@@ -31,6 +36,7 @@ type robotFlights struct {
 }
 
 type ended struct {
+	at     int64 // stamp of its last tick, ns
 	bundle string
 	quadgate.Stretch
 }
@@ -46,13 +52,16 @@ func (f *flights) add(t *ControllerTick) {
 		r = &robotFlights{}
 		f.of[t.Robot] = r
 	}
-	flies := t.Policy && t.Task != task.Land && t.Row.Finite() &&
+	flies := t.Whole && t.Task != task.Land && t.Row.Finite() &&
 		t.Reference.P.Finite() && t.Reference.V.Finite() && t.Reference.Yaw*0 == 0
 	late := float64(t.Stamp-r.begun)/1e9 - float64(len(r.open.Rows))*f.dt
-	goesOn := flies && t.Bundle == r.bundle && t.Task == r.task && late < f.dt/2 && t.Stamp > r.newest
-	switch r.newest = t.Stamp; {
+	goesOn := flies && t.Bundle == r.bundle && t.Task == r.task && late < 0.75*f.dt && t.Stamp > r.newest
+	if r.flew && !t.Policy {
+		r.end(t.Stamp, quadgate.Stretch{Tripped: true})
+	}
+	switch r.newest, r.flew = t.Stamp, t.Policy; {
 	case !goesOn:
-		*r = robotFlights{t.Stamp, t.Stamp, t.Bundle, t.Task, quadgate.Stretch{Dt: f.dt}, r.ended}
+		r.begun, r.bundle, r.task, r.open = t.Stamp, t.Bundle, t.Task, quadgate.Stretch{Dt: f.dt}
 	case late < -0.3*f.dt:
 		return
 	}
@@ -63,21 +72,32 @@ func (f *flights) add(t *ControllerTick) {
 	row.T = float64(len(r.open.Rows)) * f.dt
 	r.open.Rows, r.open.Reference = append(r.open.Rows, row), append(r.open.Reference, t.Reference)
 	if row.T >= quadgate.StretchTime {
-		all := append(r.ended, ended{r.bundle, r.open})
-		*r = robotFlights{ended: all[max(0, len(all)-mostFlown):]}
+		r.end(t.Stamp, r.open)
 	}
 }
 
-// by returns the stretches of a bundle, of all robots, oldest first.
+// end ends a stretch, of which the newest are kept.
+func (r *robotFlights) end(at int64, s quadgate.Stretch) {
+	r.ended = append(r.ended, ended{at, r.bundle, s})
+	r.ended = r.ended[max(0, len(r.ended)-mostFlown):]
+	r.open = quadgate.Stretch{}
+}
+
+// by returns the newest stretches of a bundle, of all robots, oldest first.
 func (f *flights) by(bundle string) (out []quadgate.Stretch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var all []ended
+	newest := int64(math.MinInt64)
 	for _, robot := range slices.Sorted(maps.Keys(f.of)) {
-		for _, e := range f.of[robot].ended {
-			if e.bundle == bundle {
-				out = append(out, e.Stretch)
-			}
+		r := f.of[robot]
+		newest, all = max(newest, r.newest), append(all, r.ended...)
+	}
+	slices.SortStableFunc(all, func(a, b ended) int { return cmp.Compare(a.at, b.at) })
+	for _, e := range all {
+		if e.bundle == bundle && float64(newest-e.at)/1e9 < oldestFlown {
+			out = append(out, e.Stretch)
 		}
 	}
-	return out
+	return out[max(0, len(out)-mostFlown):]
 }

@@ -18,7 +18,7 @@ type ticking struct {
 
 func newTicking(robot string) *ticking {
 	k := &ticking{flights: newFlights(0.02)}
-	k.tick = ControllerTick{Robot: robot, Bundle: "a", Task: task.Hover, Policy: true}
+	k.tick = ControllerTick{Robot: robot, Bundle: "a", Task: task.Hover, Policy: true, Whole: true}
 	return k
 }
 
@@ -73,11 +73,11 @@ func TestStretches(t *testing.T) {
 			k.tick.Task = task.Track
 			k.fly(whole/2, 0.02)
 		}, 0},
-		"the guard amid it": {func(k *ticking) {
+		"cut amid it": {func(k *ticking) {
 			k.fly(whole/2, 0.02)
-			k.tick.Policy = false
+			k.tick.Whole = false
 			k.fly(0.02, 0.02)
-			k.tick.Policy = true
+			k.tick.Whole = true
 			k.fly(whole/2, 0.02)
 		}, 0},
 		"a number that is none": {func(k *ticking) {
@@ -85,8 +85,13 @@ func TestStretches(t *testing.T) {
 			k.bad()
 			k.fly(whole/2, 0.02)
 		}, 0},
-		"landings":     {func(k *ticking) { k.tick.Task = task.Land; k.fly(whole, 0.02) }, 0},
-		"the newest":   {func(k *ticking) { k.fly(3*mostFlown*whole, 0.02) }, mostFlown},
+		"landings":   {func(k *ticking) { k.tick.Task = task.Land; k.fly(whole, 0.02) }, 0},
+		"the newest": {func(k *ticking) { k.fly(3*mostFlown*whole, 0.02) }, mostFlown},
+		"long ago": {func(k *ticking) {
+			k.fly(whole, 0.02)
+			k.tick.Bundle = "b"
+			k.fly(oldestFlown, 0.02)
+		}, 0},
 		"another rate": {func(k *ticking) { k.fly(2*whole, 0.04) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,11 +124,27 @@ func sound(t *testing.T, s *quadgate.Stretch) {
 	}
 }
 
+// TestTrippedStretch: where the guard takes over amid a stretch, that much is known.
+func TestTrippedStretch(t *testing.T) {
+	k := newTicking("")
+	k.fly(1.1*quadgate.StretchTime, 0.02)
+	k.tick.Whole = false
+	k.fly(0.1, 0.02)
+	k.tick.Policy = false
+	k.fly(2, 0.02)
+	k.tick.Policy, k.tick.Whole = true, true
+	k.fly(1.1*quadgate.StretchTime, 0.02)
+	got := k.by("a")
+	if len(got) != 3 || got[0].Tripped || !got[1].Tripped || len(got[1].Rows) > 0 || got[2].Tripped {
+		t.Errorf("%d stretches, want a whole one, one that tripped, and a whole one", len(got))
+	}
+}
+
 // TestStretchesOfAFleet: each robot has stretches of its own, whose ticks come in turns.
 func TestStretchesOfAFleet(t *testing.T) {
 	a, b := newTicking("a"), newTicking("b")
 	b.flights = a.flights
-	for range 700 {
+	for range 1100 {
 		a.fly(0.02, 0.02)
 		b.fly(0.02, 0.02)
 	}

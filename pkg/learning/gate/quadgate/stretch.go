@@ -6,11 +6,12 @@ import (
 )
 
 // StretchTime is how long a stretch is, s.
-const StretchTime = 12
+const StretchTime = 20
 
 // Stretch is what a policy has flown without a break, a row a step of Dt seconds.
 type Stretch struct {
 	Dt        float64
+	Tripped   bool // the guard ended it, and no more is known
 	Rows      []quad.Row
 	Reference []quad.Reference // as many; of it P, V and Yaw are known
 }
