@@ -23,13 +23,14 @@ const (
 	flownSettle = 10    // s, the beginning of a stretch that does not count: an integral takes as long
 	flownSlack  = 0.05  // of the errors in flight: 5 ms change them by a tenth
 	soonerStep  = 0.005 // s
-	soonerSteps = 4     // of 0 to 15 ms: flights tell delay and lag together to 10 ms, and trials are 5 ms later in the mean
+	soonerSteps = 4     // 0 to 15 ms: delay and lag are found to 10 ms, and trials are later by 5 ms in the mean
 )
 
 // Sooner implements quadgate.Simulator.
 func (j *Judge) Sooner(ctx context.Context, b *bundle.Bundle, flown []quadgate.Stretch) (gate.Judge, float64, error) {
 	whole := slices.DeleteFunc(slices.Clone(flown), func(s quadgate.Stretch) bool {
-		return s.Tripped || s.Dt != b.Dt || float64(len(s.Rows))*s.Dt < quadgate.StretchTime || len(s.Reference) != len(s.Rows)
+		n := len(s.Rows)
+		return s.Tripped || s.Dt != b.Dt || float64(n)*s.Dt < quadgate.StretchTime || len(s.Reference) != n
 	})
 	if len(j.identified) != 1 || len(whole) < fewestFlown {
 		return j, 0, nil

@@ -109,6 +109,7 @@ func TestSooner(t *testing.T) {
 	j, b := flying(t)
 	flown := record(t, j, b)
 	at, half, frozen := faulty(flown)
+	two := j.Of(j.like(0.04).identified[0], j.like(0).identified[0]).(*Judge)
 	for name, c := range map[string]struct {
 		judge    *Judge
 		flown    []quadgate.Stretch
@@ -117,14 +118,14 @@ func TestSooner(t *testing.T) {
 		"as it is":                     {j.like(0), flown, 0, 0},
 		"sooner than it is":            {j.like(-0.02), flown, 0, 0},
 		"later by .04 s":               {j.like(0.04), flown, 0.015, 0.015},
-		"later, but tripped":           {j.like(0.04), append(flown[:7:7], quadgate.Stretch{Tripped: true}), 0, 0},
+		"tripped":                      {j.like(0.04), append(flown[:7:7], quadgate.Stretch{Tripped: true}), 0, 0},
 		"poses that are the reference": {j.like(0), at, 0, 0},
 		"half as far off":              {j.like(0), half, 0, 0},
 		"poses that stand still":       {j.like(0), frozen, 0, 0},
 		"too short":                    {j.like(0.04), cut(flown), 0, 0},
 		"too little flown":             {j.like(0.04), flown[:fewestFlown-1], 0, 0},
 		"not identified":               {j, flown, 0, 0},
-		"two robots":                   {j.Of(j.like(0.04).identified[0], j.like(0).identified[0]).(*Judge), flown, 0, 0},
+		"two robots":                   {two, flown, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, sooner, err := c.judge.Sooner(context.Background(), b, c.flown)

@@ -33,6 +33,9 @@ func (k *ticking) fly(seconds, dt float64) {
 	}
 }
 
+// half flies for half a stretch.
+func (k *ticking) half() { k.fly(quadgate.StretchTime/2+0.1, 0.02) }
+
 // bad has a tick that is not finite follow.
 func (k *ticking) bad() {
 	bad := k.tick
@@ -53,26 +56,14 @@ func TestStretches(t *testing.T) {
 		"two":                {func(k *ticking) { k.fly(2*whole, 0.02) }, 2},
 		"too short":          {func(k *ticking) { k.fly(whole-1, 0.02) }, 0},
 		"ticks between rows": {func(k *ticking) { k.fly(whole, 0.005) }, 1},
-		"a gap": {func(k *ticking) {
-			k.fly(whole/2, 0.02)
-			k.tick.Stamp += 1e8
-			k.fly(whole/2, 0.02)
-		}, 0},
-		"a clock that was set back": {func(k *ticking) {
-			k.fly(whole/2, 0.02)
-			k.tick.Stamp = 0
-			k.fly(whole/2, 0.02)
-		}, 0},
+		"a gap":              {func(k *ticking) { k.half(); k.tick.Stamp += 1e8; k.half() }, 0},
+		"a clock set back":   {func(k *ticking) { k.half(); k.tick.Stamp = 0; k.half() }, 0},
 		"a swap": {func(k *ticking) {
 			k.fly(whole/2, 0.02)
 			k.tick.Bundle = "b"
 			k.fly(whole, 0.02)
 		}, 0},
-		"another task": {func(k *ticking) {
-			k.fly(whole/2, 0.02)
-			k.tick.Task = task.Track
-			k.fly(whole/2, 0.02)
-		}, 0},
+		"another task": {func(k *ticking) { k.half(); k.tick.Task = task.Track; k.half() }, 0},
 		"cut amid it": {func(k *ticking) {
 			k.fly(whole/2, 0.02)
 			k.tick.Whole = false
@@ -80,11 +71,7 @@ func TestStretches(t *testing.T) {
 			k.tick.Whole = true
 			k.fly(whole/2, 0.02)
 		}, 0},
-		"a number that is none": {func(k *ticking) {
-			k.fly(whole/2, 0.02)
-			k.bad()
-			k.fly(whole/2, 0.02)
-		}, 0},
+		"no number":  {func(k *ticking) { k.half(); k.bad(); k.half() }, 0},
 		"landings":   {func(k *ticking) { k.tick.Task = task.Land; k.fly(whole, 0.02) }, 0},
 		"the newest": {func(k *ticking) { k.fly(3*mostFlown*whole, 0.02) }, mostFlown},
 		"long ago": {func(k *ticking) {
