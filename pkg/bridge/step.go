@@ -3,6 +3,7 @@ package bridge
 import (
 	"vnd/msgs"
 	"vnd/pkg/core/quad"
+	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/control"
 )
 
@@ -21,6 +22,17 @@ func PutStep(m *msgs.Step, t *control.TickRecord, frame string) {
 	m.Latent = append(m.Latent[:0], t.Latent...)
 	m.LatentStamp = Time(t.LatentStamp)
 	m.BundleID, m.GuardState, m.Confidence, m.Task = t.Bundle, uint8(t.Stage), t.Confidence, t.Task
+}
+
+// ReferenceOf is the reference at a tick, of which P, V and Yaw are known; false where there is none.
+func ReferenceOf(m *msgs.Step) (r quad.Reference, ok bool) {
+	const row = 7
+	if len(m.Reference) < row {
+		return r, false
+	}
+	x := m.Reference
+	r.P, r.V, r.Yaw = so3.Vec3{X: x[0], Y: x[1], Z: x[2]}, so3.Vec3{X: x[3], Y: x[4], Z: x[5]}, x[6]
+	return r, true
 }
 
 func row(c quad.Command) [4]float64 {

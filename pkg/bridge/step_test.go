@@ -43,6 +43,12 @@ func TestPutStep(t *testing.T) {
 	if p := FromStep(&got); p.State != state || p.Stamp != tick.Stamp || CommandFromStep(&got).Command != tick.Sent {
 		t.Errorf("read back %+v", p)
 	}
+	if r, ok := ReferenceOf(&got); !ok || r != tick.Reference[0] {
+		t.Errorf("read back the reference %+v", r)
+	}
+	if _, ok := ReferenceOf(&msgs.Step{Reference: want.Reference[:6]}); ok {
+		t.Error("a reference was read of six numbers")
+	}
 	if n := testing.AllocsPerRun(100, func() { PutStep(&got, &tick, "map") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -218,28 +218,31 @@ func (r *round) judge() (gate.Judge, error) {
 	}
 	now.Every, now.Gap = dataset.Gaps(r.current.Dt, r.segments)
 	r.out.Misfit = s.Misfit(&now)
-	if err != nil || !vnd.In(r.current) {
-		return r.sooner(s.Of(now), err)
-	}
-	_, q, err := vnd.FromBundle(r.current, quadrotor.Reader)
 	if err != nil {
 		return nil, err
 	}
-	before := now
-	before.Actuator, before.Dt, before.Drag = q.Actuator, q.Dt, 0
-	if before.Agree(&now) {
-		return r.sooner(s.Of(now), nil)
+	if vnd.In(r.current) {
+		_, q, err := vnd.FromBundle(r.current, quadrotor.Reader)
+		if err != nil {
+			return nil, err
+		}
+		before := now
+		before.Actuator, before.Dt, before.Drag = q.Actuator, q.Dt, 0
+		if !before.Agree(&now) {
+			return s.Of(now, before), nil
+		}
 	}
-	return s.Of(now, before), nil
+	return r.sooner(s.Of(now))
 }
 
 // sooner has the current bundle err no more with a judge than it did in flight.
-func (r *round) sooner(j gate.Judge, err error) (gate.Judge, error) {
+func (r *round) sooner(j gate.Judge) (gate.Judge, error) {
 	s, ok := j.(quadgate.Simulator)
-	if err != nil || !ok || r.l.opt.Flown == nil {
-		return j, err
+	if !ok || r.l.opt.Flown == nil {
+		return j, nil
 	}
-	j, r.out.Sooner, err = s.Sooner(r.ctx, r.current, r.l.opt.Flown(r.current.ID))
+	j, sooner, err := s.Sooner(r.ctx, r.current, r.l.opt.Flown(r.current.ID))
+	r.out.Sooner = sooner
 	return j, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"vnd/msgs"
 	"vnd/pkg/bridge"
 	"vnd/pkg/core/quad"
-	"vnd/pkg/core/so3"
 	"vnd/pkg/flight/guard"
 	"vnd/pkg/learning/continual/rounds"
 	"vnd/pkg/learning/dataset"
@@ -180,16 +179,13 @@ func (r *robot) step(m *msgs.Step, _ ros.Info) {
 	if r.collector != nil {
 		r.collector.Add(s)
 	}
-	const row = 7
-	if len(m.Reference) < row {
+	at, ok := bridge.ReferenceOf(m)
+	if !ok {
 		return
 	}
-	x := m.Reference
-	at := quad.Reference{P: so3.Vec3{X: x[0], Y: x[1], Z: x[2]}, V: so3.Vec3{X: x[3], Y: x[4], Z: x[5]}, Yaw: x[6]}
 	t := rounds.ControllerTick{Robot: robotName(r.namespace), Stamp: s.Stamp, Bundle: m.BundleID, Task: m.Task,
-		Error: s.State.P.Sub(at.P).Norm(), Policy: stage == guard.Policy || stage == guard.Limited,
-		Whole: stage == guard.Policy,
-		Row:   quad.Row{State: s.State, Command: s.Sent}, Reference: at}
+		Error: s.State.P.Sub(at.P).Norm(), Policy: stage.PolicyFlies(), Whole: stage == guard.Policy,
+		Row: quad.Row{State: s.State, Command: s.Sent}, Reference: at}
 	if t.Dropped = r.ticks.dropped(m.Seq, m.BundleID, stage.HoldsAuthority()); t.Dropped != "" {
 		t.Fault = "the guard tripped"
 		if t.Robot != "" {

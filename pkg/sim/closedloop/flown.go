@@ -54,15 +54,15 @@ func (j *Judge) Record(b *bundle.Bundle, t gate.Trial) (*quadgate.Stretch, error
 		return nil, err
 	}
 	trace, err := j.flies(s, b, path)
-	if err != nil || trace.Crash != "" {
-		return &quadgate.Stretch{Tripped: true}, err
+	if err != nil {
+		return nil, err
+	}
+	if j.tripped(trace) {
+		return &quadgate.Stretch{Tripped: true}, nil
 	}
 	out := &quadgate.Stretch{Dt: s.Tick}
 	for i := range trace.Rows {
 		r := &trace.Rows[i]
-		if j.trips(&r.Truth) != "" {
-			return &quadgate.Stretch{Tripped: true}, nil
-		}
 		out.Rows = append(out.Rows, quad.Row{T: r.T, State: r.Estimate, Command: r.Command})
 		out.Reference = append(out.Reference, quad.Reference{P: r.Reference.P, V: r.Reference.V, Yaw: r.Reference.Yaw})
 	}
@@ -123,17 +123,21 @@ func (j *Judge) again(ctx context.Context, b *bundle.Bundle, s *quadgate.Stretch
 	if err != nil {
 		return out, err
 	}
+	if j.tripped(trace) {
+		return reflown{crashes: true}, nil
+	}
 	errors, from := s.Errors(), int(flownSettle/s.Dt+0.5)
-	out.crashes = trace.Crash != ""
-	for i := range trace.Rows {
-		r := &trace.Rows[i]
-		if out.crashes = out.crashes || j.trips(&r.Truth) != ""; i >= from {
-			n := float64(len(trace.Rows) - from)
-			out.flown += errors[i] / n
-			out.again += r.Error() / n
-		}
+	n := float64(len(trace.Rows) - from)
+	for i := from; i < len(trace.Rows); i++ {
+		out.flown += errors[i] / n
+		out.again += trace.Rows[i].Error() / n
 	}
 	return out, nil
+}
+
+// tripped reports whether a flight ends in a crash, or the guard takes over in it.
+func (j *Judge) tripped(t *Trace) bool {
+	return t.Crash != "" || slices.ContainsFunc(t.Rows, func(r TraceRow) bool { return j.trips(&r.Truth) != "" })
 }
 
 // pushed is a world with a push of a second each, m/s².
